@@ -13,7 +13,7 @@ import { createOffsetOrderSource } from './provider/order-source-client.js'
 import { createServiceCertificates } from './ordering/certificate/certificates.js'
 import { createCertificateIssuer } from './ordering/certificate/issue-certificates.js'
 import { createConversionCounter } from './ordering/conversions.js'
-import { createOfferFinder } from './ordering/offset-offer.js'
+import { createOfferFinder, createTripPriceFinder } from './ordering/offset-offer.js'
 import { createPriceTerms } from './ordering/ordering-config.js'
 import ordering, { createServiceLinks, createServiceQuotes } from './ordering/ordering.js'
 import { arePortfoliosPublic } from './provider/paths.js'
@@ -156,9 +156,8 @@ export async function buildApp({
   const conversions = quotes && createConversionCounter(app.database, calendar)
   await app.register(calculator, {
     readPrefill,
-    listPortfolios: arePublic ? listPortfolios : null,
-    getTerms,
     findOffer: quotes && createOfferFinder(quotes),
+    findTripPrice: quotes && createTripPriceFinder(quotes),
     onStep: (step) => conversions?.count(step),
   })
   const webhooks = createWebhooks({
@@ -234,6 +233,7 @@ export async function buildApp({
   await app.register(ordering, {
     quotes,
     readPrefill,
+    createLink: links.create,
     store,
     links: orderLinks,
     certificates,

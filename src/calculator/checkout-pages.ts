@@ -2,19 +2,16 @@ import type { FastifyPluginAsync } from 'fastify'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 import { getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
-import { calculateOrderPrice, type GetPriceTerms } from '../ordering/price-parts.js'
-import type { ListPricedPortfolios } from '../provider/portfolio-prices.js'
-import { isCalculatorType, type Calculation, type CalculatorType } from './calculator-data.js'
+import { isCalculatorType, type CalculatorType } from './calculator-data.js'
 import { parseCalculatorForm } from './calculator-form.js'
 import { buildCheckoutUrl, type Checkout } from './checkout-url.js'
-import { calculateEstimate } from './estimate.js'
+import type { FindTripPrice } from './offset-offer.js'
 import type { ReadPrefill } from './prefill.js'
 
 interface Options {
   readPrefill: ReadPrefill
-  /** `null` if guests may not list the provider's portfolios */
-  listPortfolios: ListPricedPortfolios | null
-  getTerms: GetPriceTerms
+  /** `null` if there are no prices */
+  findTripPrice: FindTripPrice | null
 }
 
 type Query = Record<string, unknown>
@@ -29,18 +26,9 @@ const withoutPortfolio = (query: Query): string => {
 
 /** Redirects guests to the operator's shop with their trip, portfolio and price. */
 const checkoutPages: FastifyPluginAsync<Options> = async (app, options) => {
-  const { readPrefill, listPortfolios, getTerms } = options
+  const { readPrefill, findTripPrice } = options
   const { CHECKOUT_URL, CHECKOUT_SECRET } = app.config
   if (CHECKOUT_URL === undefined) return
-
-  async function findOffer({ portfolio }: Query, calculation: Calculation) {
-    if (typeof portfolio !== 'string' || listPortfolios === null) return null
-    const found = (await listPortfolios())?.find(({ id }) => String(id) === portfolio)
-    if (found === undefined) return null
-    const { id, name, pricePerTon } = found
-    const { co2eKg } = calculateEstimate(calculation)
-    return { id, name, price: calculateOrderPrice(co2eKg, pricePerTon, getTerms) }
-  }
 
   /**
    * Reads the trip from a query. The query comes from a scanned link or from a form, which may
@@ -76,11 +64,12 @@ const checkoutPages: FastifyPluginAsync<Options> = async (app, options) => {
         // The calculator shows the errors.
         return reply.redirect(`/calculator/${type}?${withoutPortfolio(query)}`, 303)
       }
-      const checkout: Checkout = {
-        calculation,
-        vessel,
-        offer: await findOffer(query, calculation),
-      }
+      const trip = { calculation, vessel }
+      const portfolioId = Number(query.portfolio)
+      const offer = Number.isSafeInteger(portfolioId)
+        ? await findTripPrice?.(trip, portfolioId)
+        : null
+      const checkout: Checkout = { ...trip, offer: offer ?? null }
       return reply.redirect(buildCheckoutUrl(CHECKOUT_URL, CHECKOUT_SECRET, checkout), 303)
     },
   )

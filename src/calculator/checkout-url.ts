@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
-import type { Amount } from '../provider/offset-order.js'
 import type { Calculation } from './calculator-data.js'
 import { calculateEstimate } from './estimate.js'
+import type { PricedPortfolio } from './offset-offer.js'
 import type { Vessel } from './vessel.js'
 
 /** How long a shop may rely on the price */
@@ -12,7 +12,7 @@ export interface Checkout {
   calculation: Calculation
   vessel: Vessel | null
   /** `null` if the guest chose no portfolio, or its price is unavailable */
-  offer: { id: number; name: string; price: Amount } | null
+  offer: PricedPortfolio | null
 }
 
 /**
@@ -40,8 +40,8 @@ export function buildCheckoutUrl(
   if (offer) {
     searchParams.set('portfolioId', String(offer.id))
     searchParams.set('portfolioName', offer.name)
-    searchParams.set('amountMinor', String(offer.price.amountMinor))
-    searchParams.set('currency', offer.price.currency)
+    searchParams.set('amountMinor', String(offer.amountMinor))
+    searchParams.set('currency', offer.currency)
   }
   searchParams.set('expiresAt', new Date(now + VALIDITY_MS).toISOString())
   if (secret !== undefined) {

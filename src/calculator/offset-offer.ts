@@ -1,14 +1,29 @@
 import type { Calculation } from './calculator-data.js'
 import type { PrefillSource } from './prefill.js'
+import type { Vessel } from './vessel.js'
 
-/** Where a guest can order the offset of a result. */
-export interface OffsetOffer {
-  /** Path and query */
-  url: string
-  /** The URL parameter for the portfolio ID */
-  portfolioParameter: string
-  /** The price, formatted; `null` if it is currently unknown */
+/** A portfolio with the price of a trip; text from the provider is untrusted. */
+export interface OfferedPortfolio {
+  id: number
+  name: string
+  description: string | null
+  projects: { name: string; country: string | null; url?: string }[]
+  /** Formatted; `null` if the trip cannot be ordered */
   price: string | null
+  /** What a tonne costs as paid, formatted; `null` if the price is the minimum of an order */
+  perTonne: string | null
+}
+
+/** The carbon credits that a guest can buy for a trip. */
+export interface OffsetOffer {
+  /** The parameters of the order form */
+  fields: Record<string, string>
+  /** Empty if there is no provider */
+  portfolios: OfferedPortfolio[]
+  /** The price with the first portfolio, or without a provider, formatted; `null` if unknown */
+  price: string | null
+  /** Why the trip cannot be ordered; `null` if it can */
+  problem: string | null
 }
 
 /** A result, and the scanned link that it was calculated from. */
@@ -19,5 +34,19 @@ export interface OfferedResult {
   locale: string
 }
 
-/** Returns where the offset of a result can be ordered. Never throws. */
+/** Returns what a guest can buy for a result. Does not wait long for prices, and never throws. */
 export type FindOffsetOffer = (result: OfferedResult) => Promise<OffsetOffer>
+
+/** A portfolio and its price for a trip. */
+export interface PricedPortfolio {
+  id: number
+  name: string
+  amountMinor: number
+  currency: string
+}
+
+/** Returns the price of a trip with a portfolio; `null` if it is unknown or cannot be paid. */
+export type FindTripPrice = (
+  trip: { calculation: Calculation; vessel: Vessel | null },
+  portfolioId: number,
+) => Promise<PricedPortfolio | null>

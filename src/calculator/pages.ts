@@ -13,17 +13,14 @@ import {
 } from './calculator-data.js'
 import { parseCalculatorForm, toCalculatorForm, type CalculatorForm } from './calculator-form.js'
 import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
-import type { GetPriceTerms } from '../ordering/price-parts.js'
-import type { FindOffsetOffer, OffsetOffer } from './offset-offer.js'
+import type { FindOffsetOffer } from './offset-offer.js'
+import { buildOfferView, type OfferView } from './offer-view.js'
 import type { PrefillSource, ReadPrefill } from './prefill.js'
 import { buildResultView, type ResultView } from './result-view.js'
 
 export interface PageOptions {
   readPrefill: ReadPrefill
-  /** Whether guests may list the provider's portfolios and prices */
-  hasPortfolios: boolean
-  getTerms: GetPriceTerms
-  /** `null` if guests cannot order */
+  /** `null` if there are no prices */
   findOffer: FindOffsetOffer | null
   /** Called when a scanned link is opened, and when a guest first sees a result */
   onStep: (step: 'scan' | 'result') => void
@@ -77,8 +74,8 @@ function toUnambiguousUrl(type: CalculatorType, query: Query, form: CalculatorFo
 }
 
 const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
-  const { readPrefill, hasPortfolios, getTerms, findOffer, onStep } = options
-  const { CHECKOUT_URL, CURRENCY, SERVICE_FEE_PERCENT, TIME_ZONE } = app.config
+  const { readPrefill, findOffer, onStep } = options
+  const { CHECKOUT_URL, TIME_ZONE } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
   const prefills = new Counter({
     name: 'clearwake_prefill_total',
@@ -87,21 +84,30 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     registers: [app.metrics],
   })
 
-  /** Where guests order: in the operator's own shop, or in Clearwake. */
+  /** What guests can buy, and where: in the operator's own shop, or in Clearwake. */
   async function getOffer({
     type,
     query,
     form,
     numbers,
     source,
-  }: CalculatorPage): Promise<OffsetOffer | null> {
-    if (form.calculation === null) return null
-    if (CHECKOUT_URL !== undefined) {
-      const url = `/calculator/${type}/checkout?${toSearchParams(query).toString()}`
-      return { url, portfolioParameter: 'portfolio', price: null }
-    }
+  }: CalculatorPage): Promise<OfferView | null> {
+    const { calculation } = form
+    if (calculation === null) return null
     const { locale } = numbers
-    return (await findOffer?.({ calculation: form.calculation, source, locale })) ?? null
+    const offer = (await findOffer?.({ calculation, source, locale })) ?? null
+    if (CHECKOUT_URL !== undefined) {
+      const path = `/calculator/${type}/checkout`
+      // The shop decides what it sells without a portfolio.
+      return buildOfferView(offer && { ...offer, price: null }, {
+        path,
+        query: toSearchParams(query),
+        parameter: 'portfolio',
+      })
+    }
+    if (offer === null) return null
+    const fields = new URLSearchParams(offer.fields)
+    return buildOfferView(offer, { path: '/offset', query: fields, parameter: 'portfolioId' })
   }
 
   const buildView = async (page: CalculatorPage) => {
@@ -112,17 +118,10 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       form: buildFormView(type, form, numbers, showMissing),
       choices: CHOICES,
       source,
-      hasPortfolios,
-      locale: numbers.locale,
       calculatedOn: dates.format(new Date()),
       address: app.publicBaseUrl(),
       result: form.calculation && buildResultView(form.calculation, numbers),
       offer: await getOffer(page),
-      pricing: {
-        feePercent: SERVICE_FEE_PERCENT,
-        currency: CURRENCY,
-        ...getTerms(CURRENCY),
-      },
     }
   }
 
@@ -158,22 +157,18 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       : null
     const title = prefill.ok ? `Trip of ${prefill.source.vessel.name}` : prefill.error.title
     const preview = { title, description: view?.result ? describeResult(view.result) : title }
-    return reply.streamPage(
-      'calculator/prefill',
-      { type, title, preview, hasPortfolios },
-      async () => {
-        const outcome = prefill.ok ? 'filled' : prefill.error.reason
-        prefills.inc({ calculator: type, outcome })
-        if (prefill.ok) {
-          onStep('scan')
-          onStep('result')
-        }
-        request.log.info({ calculator: type, outcome }, 'prefill')
-        return prefill.ok
-          ? app.view('calculator/_calculator', view ?? {})
-          : app.view('calculator/_prefill-error', { error: prefill.error })
-      },
-    )
+    return reply.streamPage('calculator/prefill', { type, title, preview }, async () => {
+      const outcome = prefill.ok ? 'filled' : prefill.error.reason
+      prefills.inc({ calculator: type, outcome })
+      if (prefill.ok) {
+        onStep('scan')
+        onStep('result')
+      }
+      request.log.info({ calculator: type, outcome }, 'prefill')
+      return prefill.ok
+        ? app.view('calculator/_calculator', view ?? {})
+        : app.view('calculator/_prefill-error', { error: prefill.error })
+    })
   }
 
   /** Checks the scanned link again when the form sends it back, because a user can change it. */

@@ -11,7 +11,6 @@ const BUNDLES = {
   'site.css': 'styles/site.css',
   'portal.css': 'portal/portal.css',
   'calculator.js': 'calculator/live-form.js',
-  'portfolios.js': 'calculator/portfolios.js',
   'copy.js': 'qr-code/copy.js',
   'passkeys.js': 'accounts/passkeys.js',
   'docs.css': 'docs/docs.css',

@@ -1,9 +1,9 @@
 import { EXAMPLES } from '../calculator/examples.js'
-import { calculateEstimate } from '../calculator/estimate.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import type { Order } from '../orders/order.js'
-import { roundToGram } from '../orders/order-mass.js'
-import { calculatePriceParts } from '../ordering/price-parts.js'
+import { WHOLE_TRIP } from '../orders/share.js'
+import { toCheckoutPrice } from '../ordering/place-order.js'
+import { priceTrip } from '../ordering/price-trip.js'
 import { PORTFOLIOS } from '../provider/fake-provider/portfolios.js'
 
 const PORTFOLIO = PORTFOLIOS[1] ?? PORTFOLIOS[0]
@@ -16,14 +16,14 @@ const SERVICE_FEE_PERCENT = 5
 export async function addGuestOrder(store: OrderStore): Promise<Order | null> {
   if (PORTFOLIO === undefined) return null
   const { fuel } = EXAMPLES
-  const co2eKg = roundToGram(calculateEstimate(fuel).co2eKg)
   const { pricePerTonMinor, currency } = PORTFOLIO
-  const terms = { serviceFee: SERVICE_FEE_PERCENT * 100, minimumMinor: 0 }
-  const { amountMinor, ...parts } = calculatePriceParts(
-    Math.round(co2eKg * 1000),
-    pricePerTonMinor,
-    terms,
-  )
+  const result = priceTrip(fuel, { amountMinor: pricePerTonMinor, currency }, WHOLE_TRIP, () => ({
+    serviceFee: SERVICE_FEE_PERCENT * 100,
+    minimumMinor: 0,
+  }))
+  if (result.outcome !== 'priced') return null
+  const { price } = result
+  const { co2eKg, amountMinor } = price
   const created = await store.create(
     {
       ...fuel,
@@ -42,9 +42,8 @@ export async function addGuestOrder(store: OrderStore): Promise<Order | null> {
         vatId: null,
         portfolioId: PORTFOLIO.id,
         portfolioName: PORTFOLIO.name,
-        sharePercent: 100,
-        pricePerTonneMinor: pricePerTonMinor,
-        ...parts,
+        ...WHOLE_TRIP,
+        ...toCheckoutPrice(price),
         paymentMethod: 'invoice',
       },
     },

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { OrderStore } from '../order-store/order-store.js'
+import { describeTerms, findAcceptedTerms, findTermsDifferences } from '../orders/accepted-terms.js'
 import { getEventTypes } from '../orders/order-event.js'
-import type { Order } from '../orders/order.js'
+import type { HistoryEntry, Order } from '../orders/order.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
 import { getMessageOrder, toVersionPayload } from '../outbox/order-messages.js'
 import { enqueueMessage, type Message } from '../outbox/outbox.js'
@@ -155,12 +156,29 @@ export function createAutoFulfilment({
     }
   }
 
-  async function place(order: Order): Promise<SendResult> {
-    const portfolioId = order.checkout?.portfolioId ?? null
+  /** Places an order if it is exactly what the guest accepted. */
+  async function place(order: Order, history: readonly HistoryEntry[]): Promise<SendResult> {
+    const accepted = findAcceptedTerms(order, history)
+    if (accepted === null) {
+      return reject('What the guest accepted is not recorded. Check the order.')
+    }
+    const differences = findTermsDifferences(order, accepted)
+    if (differences.length > 0) {
+      return reject(
+        `The order differs from what the guest accepted: ${differences.join(', ')}. Accepted: ${describeTerms(accepted)}. Now: ${describeTerms(order)}.`,
+      )
+    }
+    const { portfolioId } = accepted
     if (portfolioId === null) return reject('The guest did not choose a provider portfolio.')
     const quote = await fulfilment.getQuote(order, portfolioId)
     if (quote.outcome !== 'quoted') return describeResult(quote)
-    const { price } = quote
+    const { price, portfolio } = quote
+    // A portfolio without a price was sold at the operator's own price, in the operator's currency.
+    if (price.currency !== order.currency && portfolio.pricePerTon !== null) {
+      return reject(
+        `The provider’s price is in ${price.currency}, but the guest paid in ${order.currency}.`,
+      )
+    }
     if (price.currency === order.currency && price.amountMinor > order.amountMinor) {
       return reject('The provider’s price is higher than what the guest paid.')
     }
@@ -177,13 +195,16 @@ export function createAutoFulfilment({
   async function send(message: Message): Promise<SendResult> {
     const order = await getMessageOrder(store, message)
     if (order === null) return reject('The order does not exist.')
-    const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
+    const history = (await store.getHistory(order.id)) ?? []
+    const attempt = findLatestAttempt(history)
     if (isUnresolved(order, attempt)) return resolve(order, attempt)
     if (order.orderSourceId !== null) return complete(order)
     if (order.status !== 'paid' && order.status !== 'processing') {
       return reject(`The order is ${order.status}.`)
     }
-    return canBeFulfilled(order, attempt) ? place(order) : reject('There is nothing to place.')
+    return canBeFulfilled(order, attempt)
+      ? place(order, history)
+      : reject('There are no credits to buy.')
   }
 
   return {

@@ -70,9 +70,9 @@ const buildTypedRows = ({ customer, vessel, imoNumber, beneficiary }: OrderView)
 
 function buildReceipt({ parts }: OrderView): Row[] {
   if (parts === null) return []
-  const { mass, perTonne, offset, serviceFee } = parts
+  const { mass, offset, serviceFee } = parts
   return [
-    ...toRow(`Carbon credits for ${mass} of CO₂e, at ${perTonne} per tonne`, offset),
+    ...toRow(`Carbon credits for ${mass} of CO₂e`, offset),
     ...toRow('Service fee', serviceFee),
   ]
 }
@@ -106,7 +106,8 @@ export function buildMailContent(type: MailType, order: OrderView, paymentMethod
       ...toRow('Order', order.orderNumber),
       ...toRow('Ordered', order.placedOn),
       ...toRow('Trip', order.trip),
-      ...toRow('Carbon credits', share === null ? mass : `${mass}, ${share} of the trip`),
+      ...toRow('Carbon credits for', share === null ? mass : `${mass}, ${share}`),
+      ...toRow('Price per tonne, as paid', order.parts?.perTonne ?? null),
       ...toRow('Portfolio', order.portfolio),
       ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
     ],

@@ -8,6 +8,7 @@ import { getRequestOrigin } from '../http/fetch-metadata.js'
 import { getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
 import { getMoneyFormatter } from '../formatting/money-formatter.js'
+import { WHOLE_TRIP } from '../orders/share.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import { createFormId, isFormId, type FormTokens } from './form-token.js'
 import { getCertificateName, parseOrderForm, toText, type OrderForm } from './order-form.js'
@@ -15,7 +16,7 @@ import { buildOrderFormView, type FormNotice, type PageFormat } from './order-fo
 import { readTrip, type OrderedTrip, type TripFields, type TripResult } from './ordered-trip.js'
 import type { StartPayment } from './start-payment.js'
 import type { PlaceOrder } from './place-order.js'
-import type { Quotes } from './quotes.js'
+import type { QuoteResult, Quotes } from './quotes.js'
 import { requireOrdering } from './require-ordering.js'
 
 interface Options {
@@ -87,26 +88,28 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   }
 
   /**
-   * Shows the form with a quote: the quote that the guest has seen, if still valid, or a new one.
+   * Returns the quote that the guest has seen, if it is still valid, or a new one; `null` if the
+   * share is invalid.
    */
+  async function getQuote(
+    quotes: Quotes,
+    { trip, form, quoteToken }: FormState,
+  ): Promise<QuoteResult | null> {
+    if (form.share === null) return null
+    const request = { ...trip, ...form.share, portfolioId: form.portfolioId }
+    const held = quotes.read(quoteToken, request)
+    if (held !== null) return { outcome: 'quoted', quote: held, token: quoteToken }
+    const created = await quotes.create(request)
+    if (created.outcome !== 'portfolio_not_found') return created
+    form.errors.portfolioId = 'is no longer offered: choose another one'
+    return quotes.create({ ...request, portfolioId: null })
+  }
+
   async function showForm(reply: FastifyReply, state: FormState) {
     const quotes = requireOrdering(options.quotes)
     const { trip, fields, form, formId } = state
-    const request = { ...trip, portfolioId: form.portfolioId, sharePercent: form.sharePercent }
-    const held = quotes.read(state.quoteToken, request)
-    let result = held && { outcome: 'quoted' as const, quote: held, token: state.quoteToken }
-    if (result === null) {
-      let created = await quotes.create(request)
-      if (created.outcome === 'portfolio_not_found') {
-        form.errors.portfolioId = 'is no longer offered: choose another one'
-        created = await quotes.create({ ...request, portfolioId: null })
-      }
-      if (created.outcome !== 'quoted') {
-        const size = created.outcome === 'too_large' ? 'large' : 'small'
-        throw new Problem(422, `This trip is too ${size} to be offset here.`)
-      }
-      result = created
-    }
+    const result = await getQuote(quotes, state)
+    if (result?.outcome !== 'quoted' && reply.request.method === 'GET') reply.code(422)
     reply.setCookie(cookieName, formId, cookieOptions)
     if (paymentMethod === 'stripe') reply.allowFormsTo(new URL(STRIPE_CHECKOUT_URL).origin)
     return reply.renderView(
@@ -117,10 +120,9 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
             trip,
             fields,
             form,
-            quote: result.quote,
-            quoteToken: result.token,
+            result,
             formToken: formTokens.create(formId, trip),
-            prices: await quotes.list(trip, form.sharePercent),
+            prices: await quotes.list(trip, form.share ?? WHOLE_TRIP),
             notice: state.notice ?? null,
             alert: state.alert ?? null,
             showErrors: state.showErrors ?? false,
@@ -134,7 +136,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     )
   }
 
-  /** Explains why there is no trip to offset. */
+  /** Explains why there is no trip to order for. */
   function showTripError(reply: FastifyReply, result: Exclude<TripResult, { outcome: 'valid' }>) {
     if (result.outcome === 'invalid_form' && reply.request.method === 'GET') {
       // The calculator shows what is missing.
@@ -145,11 +147,14 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     if (result.outcome === 'invalid_link') {
       return reply.code(422).renderView({ page: 'ordering/invalid-link' }, { error: result.error })
     }
-    throw new Problem(422, 'There is no trip to offset. Calculate one first.')
+    throw new Problem(422, 'There is no trip to buy carbon credits for. Calculate one first.')
   }
 
   const readRequestTrip = (request: FastifyRequest, fields: Fields): TripResult =>
     readTrip(readPrefill, fields, getFormat(request).numbers.decimalSign)
+
+  const parseForm = (fields: Fields, { calculation }: OrderedTrip): OrderForm =>
+    parseOrderForm(fields, { needsConsent, guests: calculation.calculatorData.guests })
 
   app.get<{ Querystring: Fields }>('/offset', async (request, reply) => {
     requireOrdering(options.quotes)
@@ -160,7 +165,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     return showForm(reply, {
       trip: result.trip,
       fields: result.fields,
-      form: parseOrderForm(query, needsConsent),
+      form: parseForm(query, result.trip),
       quoteToken: toText(query.quote),
       formId: isFormId(cookie) ? cookie : createFormId(),
     })
@@ -186,15 +191,15 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
       const result = readRequestTrip(request, body)
       if (result.outcome !== 'valid') return showTripError(reply, result)
       const { trip, fields } = result
-      const form = parseOrderForm(body, needsConsent)
+      const form = parseForm(body, trip)
       const knownId = formTokens.read(toText(body.form), trip)
       const formId = knownId ?? createFormId()
       const quoteToken = toText(body.quote)
       const state = { trip, fields, form, quoteToken, formId }
       if (body.action === 'update') return showForm(reply, state)
 
-      const { portfolioId, sharePercent, details } = form
-      const quote = quotes.read(quoteToken, { ...trip, portfolioId, sharePercent })
+      const { portfolioId, share, details } = form
+      const quote = share && quotes.read(quoteToken, { ...trip, ...share, portfolioId })
       if (quote === null) {
         return rejectForm(reply, 'price_changed', { ...state, notice: 'price_changed' })
       }

@@ -1,10 +1,17 @@
 import { describeTrip } from '../calculator/describe-trip.js'
 import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
-import { SHARES } from '../orders/checkout.js'
 import type { FormatMoney } from '../formatting/money-formatter.js'
+import { MAX_PERCENT } from '../orders/share.js'
+import { describeShare } from './describe-share.js'
 import type { OrderedTrip, TripFields } from './ordered-trip.js'
-import { getCertificateName, type OrderForm, type OrderFormField } from './order-form.js'
-import type { OfferPrice, Quote } from './quotes.js'
+import {
+  getCertificateName,
+  type OrderForm,
+  type OrderFormField,
+  type ShareKind,
+} from './order-form.js'
+import { describeNoPrice, type Price, type PriceResult } from './price-trip.js'
+import type { OfferPrice, QuoteResult } from './quotes.js'
 
 /** Formats the values of a page. */
 export interface PageFormat {
@@ -21,8 +28,8 @@ interface OrderFormPage {
   trip: OrderedTrip
   fields: TripFields
   form: OrderForm
-  quote: Quote
-  quoteToken: string
+  /** `null` if the share is invalid */
+  result: QuoteResult | null
   formToken: string
   prices: OfferPrice[]
   notice: FormNotice
@@ -36,6 +43,7 @@ interface OrderFormPage {
 /** The fields, in the same order as in the form, with their names for the list of errors. */
 const FIELD_NAMES: Record<OrderFormField, string> = {
   portfolioId: 'Portfolio',
+  share: 'Share',
   name: 'Name',
   email: 'Email',
   company: 'Company',
@@ -61,28 +69,62 @@ export function formatRoundedMass(kilograms: number, numbers: NumberFormatter): 
   return withUnit(numbers.exact(rounded), isTonnes ? 't' : 'kg')
 }
 
-/** How a price is made up, from the offset to the total. */
-export function buildPriceView(quote: Quote, { numbers, money }: PageFormat) {
-  const { currency, offsetMinor, serviceFeeMinor, amountMinor, pricePerTonneMinor } = quote
+/** How a price is made up, from the credits to the total. */
+export function buildPriceView(price: Price, { numbers, money }: PageFormat) {
+  const { currency, offsetMinor, serviceFeeMinor, amountMinor, paidPerTonneMinor } = price
   return {
-    mass: formatMass(quote.co2eKg, numbers),
-    perTonne: money(pricePerTonneMinor, currency),
+    mass: formatMass(price.co2eKg, numbers),
+    perTonne: price.isMinimum ? null : money(paidPerTonneMinor, currency),
     offset: money(offsetMinor, currency),
     serviceFee: serviceFeeMinor === 0 ? null : money(serviceFeeMinor, currency),
     total: money(amountMinor, currency),
   }
 }
 
-export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
-  const { trip, form, quote, prices, showErrors } = page
-  const { numbers, money } = format
-  const errors = showErrors ? form.errors : {}
+const SHARE_LABELS: Record<ShareKind, string> = {
+  whole: 'Whole trip',
+  guests: 'My part',
+  percent: 'Other share',
+}
+
+/** The kinds of share to choose from, with the numbers to start with. */
+function buildShareView({ shareChoice }: OrderForm, guests: number | undefined) {
+  const kinds = (Object.keys(SHARE_LABELS) as ShareKind[]).filter(
+    (kind) => kind !== 'guests' || guests !== undefined || shareChoice.kind === kind,
+  )
   return {
-    hidden: { ...page.fields, quote: page.quoteToken, form: page.formToken },
+    kinds: kinds.map((kind) => ({
+      value: kind,
+      label: SHARE_LABELS[kind],
+      isSelected: kind === shareChoice.kind,
+    })),
+    guests: guests ?? null,
+    partGuests: shareChoice.guests || '1',
+    otherPercent: shareChoice.percent || '50',
+    maximumPercent: MAX_PERCENT,
+  }
+}
+
+export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
+  const { trip, form, result, prices, showErrors } = page
+  const { numbers, money } = format
+  const { guests } = trip.calculation.calculatorData
+  const { portfolioId, share } = form.errors
+  const errors: OrderForm['errors'] = showErrors
+    ? form.errors
+    : { ...(portfolioId && { portfolioId }), ...(share && { share }) }
+  const quoted = result?.outcome === 'quoted' ? result : null
+  const selectedId = quoted?.quote.portfolio?.id ?? form.portfolioId ?? prices[0]?.portfolio?.id
+  const formatPrice = (price: PriceResult): string =>
+    price.outcome === 'priced'
+      ? money(price.price.amountMinor, price.price.currency)
+      : 'Cannot be ordered'
+  return {
+    hidden: { ...page.fields, form: page.formToken },
     vessel: trip.vessel,
     trip: describeTrip(trip.calculation, numbers),
     calculatorUrl: `/calculator/${trip.calculation.calculatorType}?${new URLSearchParams(page.fields).toString()}`,
-    portfolios: prices.flatMap(({ portfolio, amountMinor, currency }) =>
+    portfolios: prices.flatMap(({ portfolio, result: price }) =>
       portfolio === null
         ? []
         : {
@@ -90,17 +132,23 @@ export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
             name: portfolio.name,
             description: portfolio.description,
             projects: portfolio.projects.map(({ name }) => name),
-            price: money(amountMinor, currency),
-            isSelected: portfolio.id === quote.portfolio?.id,
+            price: form.share === null ? '' : formatPrice(price),
+            isSelected: portfolio.id === selectedId,
           },
     ),
-    shares: SHARES.map((share) => ({
-      value: share,
-      label: numbers.percent(share / 100),
-      isSelected: share === quote.sharePercent,
-    })),
-    price: buildPriceView(quote, format),
-    validUntil: format.time(quote.validUntil),
+    share: buildShareView(form, guests),
+    quote: quoted && {
+      token: quoted.token,
+      price: buildPriceView(quoted.quote, format),
+      share: describeShare(quoted.quote, guests, numbers),
+      validUntil: format.time(quoted.quote.validUntil),
+    },
+    noPrice:
+      result === null
+        ? 'Correct the share to see the price.'
+        : quoted
+          ? null
+          : describeNoPrice(result),
     values: form.values,
     isPublic: form.isPublic,
     hasConsent: form.hasConsent,
@@ -111,7 +159,7 @@ export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
     nameProblem: page.nameProblem,
     /** The name that the guest keeps by sending the form again */
     keptName: page.nameProblem === null ? '' : getCertificateName(form),
-    notice: page.notice,
+    notice: quoted ? page.notice : null,
     alert: page.alert,
   }
 }

@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { Checkout, SHARES, type Share } from '../orders/checkout.js'
+import { Checkout } from '../orders/checkout.js'
 import { NewOrder } from '../orders/order.js'
+import { findShareErrors, MAX_PERCENT, WHOLE_TRIP, type Share } from '../orders/share.js'
 import { checker } from '../orders/validators.js'
 
 /** What a guest types into the order form. */
@@ -13,7 +14,17 @@ const Details = Type.Object({
 })
 type Details = Static<typeof Details>
 
-export type OrderFormField = keyof Details | 'consent' | 'portfolioId'
+export type OrderFormField = keyof Details | 'consent' | 'portfolioId' | 'share'
+
+/** What a guest can pay for: the whole trip, the part of some guests, or another percentage. */
+export type ShareKind = 'whole' | 'guests' | 'percent'
+
+/** The chosen kind of share, and the numbers as typed. */
+interface ShareChoice {
+  kind: ShareKind
+  guests: string
+  percent: string
+}
 
 /** An order form, as submitted. */
 export interface OrderForm {
@@ -21,7 +32,9 @@ export interface OrderForm {
   isPublic: boolean
   hasConsent: boolean
   portfolioId: number | null
-  sharePercent: Share
+  shareChoice: ShareChoice
+  /** `null` if it is invalid */
+  share: Share | null
   errors: Partial<Record<OrderFormField, string>>
   /** `null` if there are errors */
   details: Details | null
@@ -39,8 +52,55 @@ export const toText = (value: unknown): string => (typeof value === 'string' ? v
 const toPortfolioId = (value: unknown): number | null =>
   /^\d{1,15}$/.test(toText(value)) ? Number(toText(value)) : null
 
-const toShare = (value: unknown): Share =>
-  SHARES.find((share) => String(share) === toText(value)) ?? SHARES[0]
+const toCount = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0)
+
+/**
+ * Reads the share in links and other forms, which have the documented fields, or the choice in our
+ * own form, which always submits both of its numbers.
+ */
+function readShareChoice(submitted: Record<string, unknown>): ShareChoice {
+  const [sharePercent, forGuests] = [toText(submitted.sharePercent), toText(submitted.forGuests)]
+  if (forGuests !== '') return { kind: 'guests', guests: forGuests, percent: sharePercent }
+  if (sharePercent !== '') {
+    const kind = toCount(sharePercent) === WHOLE_TRIP.sharePercent ? 'whole' : 'percent'
+    return { kind, guests: '', percent: sharePercent }
+  }
+  const kind = toText(submitted.share)
+  return {
+    kind: kind === 'guests' || kind === 'percent' ? kind : 'whole',
+    guests: toText(submitted.partGuests),
+    percent: toText(submitted.otherPercent),
+  }
+}
+
+/** @param guests on board, if known */
+function parseShare(
+  submitted: Record<string, unknown>,
+  guests: number | undefined,
+): Pick<OrderForm, 'shareChoice' | 'share'> & { error: string | null } {
+  const shareChoice = readShareChoice(submitted)
+  const { kind, percent } = shareChoice
+  if (kind === 'whole') return { shareChoice, share: WHOLE_TRIP, error: null }
+  const number = toCount(shareChoice[kind])
+  const share: Share =
+    kind === 'guests'
+      ? { sharePercent: null, forGuests: number }
+      : { sharePercent: number, forGuests: null }
+  const isBoth = kind === 'guests' && toText(submitted.sharePercent) !== ''
+  const [error] = findShareErrors(isBoth ? { ...share, sharePercent: percent } : share, guests)
+  if (error !== undefined) return { shareChoice, share: null, error: error.message }
+  const maximum = kind === 'guests' ? (guests ?? 0) : MAX_PERCENT
+  return number >= 1 && number <= maximum
+    ? { shareChoice, share, error: null }
+    : { shareChoice, share: null, error: `must be a whole number from 1 to ${maximum}` }
+}
+
+interface FormRules {
+  /** Whether there are terms that a guest must agree to */
+  needsConsent: boolean
+  /** Guests on board, if known */
+  guests: number | undefined
+}
 
 /** The name on the certificate; empty if none was given yet. */
 export const getCertificateName = ({ values }: Pick<OrderForm, 'values'>): string =>
@@ -49,7 +109,7 @@ export const getCertificateName = ({ values }: Pick<OrderForm, 'values'>): strin
 /** @param needsConsent whether there are terms that a guest must agree to */
 export function parseOrderForm(
   submitted: Record<string, unknown>,
-  needsConsent: boolean,
+  { needsConsent, guests }: FormRules,
 ): OrderForm {
   const values = {
     name: toText(submitted.name),
@@ -72,13 +132,16 @@ export function parseOrderForm(
     if (field === 'beneficiary' && values.beneficiary === '') continue
     errors[field] = values[field] === '' ? (MISSING[field] ?? message) : message
   }
+  const { shareChoice, share, error: shareError } = parseShare(submitted, guests)
+  if (shareError !== null) errors.share = shareError
   if (needsConsent && !hasConsent) errors.consent = 'Agree to the terms to place the order'
   return {
     values,
     isPublic: submitted.isPublic !== undefined,
     hasConsent,
     portfolioId: toPortfolioId(submitted.portfolioId),
-    sharePercent: toShare(submitted.sharePercent),
+    shareChoice,
+    share,
     errors,
     details: checked.ok && Object.keys(errors).length === 0 ? checked.value : null,
   }

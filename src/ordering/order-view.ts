@@ -2,6 +2,7 @@ import { isPaidStatus, isRefundDue, type OrderStatus } from '../orders/order-sta
 import { isErased } from '../orders/erasure.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { describeOrderTrip } from './describe-order-trip.js'
+import { describeShare } from './describe-share.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
 import { formatMass, formatRoundedMass, type PageFormat } from './order-form-view.js'
 
@@ -116,11 +117,11 @@ function buildSteps(
  */
 function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: PageFormat) {
   if (checkout === null) return null
-  const { offsetMinor, serviceFeeMinor, pricePerTonneMinor } = checkout
+  const { offsetMinor, serviceFeeMinor, paidPerTonneMinor } = checkout
   if (offsetMinor + serviceFeeMinor !== amountMinor) return null
   return {
     mass: formatMass(co2eKg, format.numbers),
-    perTonne: format.money(pricePerTonneMinor, currency),
+    perTonne: paidPerTonneMinor == null ? null : format.money(paidPerTonneMinor, currency),
     offset: format.money(offsetMinor, currency),
     serviceFee: serviceFeeMinor === 0 ? null : format.money(serviceFeeMinor, currency),
   }
@@ -167,7 +168,7 @@ export function buildOrderView(
     total: format.money(order.amountMinor, order.currency),
     parts: buildParts(order, format),
     mass: formatMass(order.co2eKg, format.numbers),
-    share: checkout === null ? null : format.numbers.percent(checkout.sharePercent / 100),
+    share: checkout && describeShare(checkout, order.calculatorData?.guests, format.numbers),
     portfolio: checkout?.portfolioName ?? null,
     vessel: order.vesselName,
     imoNumber: order.imoNumber,

@@ -7,6 +7,7 @@ import type { OrderStore } from '../order-store/order-store.js'
 import type { PaymentStore } from '../payments/payment-store.js'
 import type { Payments } from '../payments/payments.js'
 import type { OffsetOrderSource } from '../provider/order-source-client.js'
+import type { PrefillLinks } from '../qr-code/prefill-link.js'
 import certificatePages from './certificate/certificate-pages.js'
 import type { Certificates } from './certificate/certificates.js'
 import formPages from './form-pages.js'
@@ -47,6 +48,7 @@ interface Options {
   /** `null` if ordering is off; existing orders keep their pages */
   quotes: Quotes | null
   readPrefill: ReadPrefill
+  createLink: PrefillLinks['create']
   store: OrderStore
   certificates: Certificates
   links: OrderLinks
@@ -60,7 +62,8 @@ const MAX_FORM_BYTES = 32 * 1024
 
 /** Guest orders: quotes, the order form, the order page, and certificates. */
 const ordering: FastifyPluginAsync<Options> = async (app, options) => {
-  const { quotes, readPrefill, store, links, certificates, paymentStore, payments } = options
+  const { quotes, readPrefill, createLink, store, links, certificates, paymentStore, payments } =
+    options
   const { sessionSecrets, ORDER_LIMIT_PER_CLIENT, ORDER_LIMIT_PER_EMAIL } = app.config
   const limits = createOrderLimits({
     stateStore: app.stateStore,
@@ -69,7 +72,11 @@ const ordering: FastifyPluginAsync<Options> = async (app, options) => {
     perEmail: ORDER_LIMIT_PER_EMAIL,
   })
   const startPayment = createPaymentStarter(payments, app.publicBaseUrl)
-  await app.register(quoteRoutes, { quotes })
+  await app.register(quoteRoutes, {
+    quotes,
+    readPrefill,
+    createLink: app.config.QR_REQUIRE_ADMIN ? null : createLink,
+  })
   await app.register(async (scope) => {
     await scope.register(formbody, { bodyLimit: MAX_FORM_BYTES })
     scope.addHook('onRequest', (_request, reply, done) => {

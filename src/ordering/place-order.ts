@@ -6,6 +6,7 @@ import type { OrderForm } from './order-form.js'
 import type { OrderLimits } from './order-limits.js'
 import type { OrderLinks } from './order-links.js'
 import { hashTrip, type OrderedTrip } from './ordered-trip.js'
+import type { Price } from './price-trip.js'
 import type { Quote } from './quotes.js'
 
 /** Stored as the user who creates or cancels a guest order. */
@@ -29,6 +30,17 @@ interface Options {
   links: OrderLinks
   limits: OrderLimits
 }
+
+/** The price that a guest accepts, as the checkout of an order keeps it. */
+export const toCheckoutPrice = (price: Price) => ({
+  pricePerTonneMinor: price.pricePerTonneMinor,
+  paidPerTonneMinor: price.isMinimum ? null : price.paidPerTonneMinor,
+  offsetMinor: price.offsetMinor,
+  serviceFeeMinor: price.serviceFeeMinor,
+  amountMinor: price.amountMinor,
+  currency: price.currency,
+  co2eKg: price.co2eKg,
+})
 
 export const toNewOrder = ({
   trip,
@@ -55,9 +67,8 @@ export const toNewOrder = ({
     portfolioId: quote.portfolio?.id ?? null,
     portfolioName: quote.portfolio?.name ?? null,
     sharePercent: quote.sharePercent,
-    pricePerTonneMinor: quote.pricePerTonneMinor,
-    offsetMinor: quote.offsetMinor,
-    serviceFeeMinor: quote.serviceFeeMinor,
+    forGuests: quote.forGuests ?? null,
+    ...toCheckoutPrice(quote),
     paymentMethod,
   },
 })

@@ -1,5 +1,3 @@
-import type { Amount } from '../provider/offset-order.js'
-
 /** How the price of an order is made up, in minor units. */
 export interface PriceParts {
   offsetMinor: number
@@ -34,7 +32,6 @@ const divide = (value: bigint, divisor: bigint): bigint => (2n * value + divisor
  * minor unit, as the provider also does, so that the customer never pays less than the provider
  * charges. The service fee is rounded half up. If the price is below the minimum or between two
  * steps, the service fee is increased to reach the minimum or the next step. Pure.
- * static/calculator/portfolios.js does the same for prices in CURRENCY.
  *
  * @param grams a whole number
  * @param pricePerTonneMinor a whole number of minor units
@@ -54,14 +51,3 @@ export function calculatePriceParts(
 
 /** Returns the price terms of a currency. */
 export type GetPriceTerms = (currency: string) => PriceTerms
-
-/** What a customer pays to offset a mass in kg, at a price per tonne. */
-export const calculateOrderPrice = (
-  co2eKg: number,
-  { amountMinor, currency }: Amount,
-  getTerms: GetPriceTerms,
-): Amount => ({
-  amountMinor: calculatePriceParts(Math.round(co2eKg * 1000), amountMinor, getTerms(currency))
-    .amountMinor,
-  currency,
-})

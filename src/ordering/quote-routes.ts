@@ -7,30 +7,30 @@ import {
   type Calculation,
 } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
+import type { ReadPrefill } from '../calculator/prefill.js'
 import { Vessel } from '../calculator/vessel.js'
 import { createValidationProblem, problemResponses } from '../http/problem.js'
-import { SHARES, type Share } from '../orders/checkout.js'
 import { Currency } from '../orders/order.js'
+import { ForGuests, SharePercent, WHOLE_TRIP, type Share } from '../orders/share.js'
+import type { PrefillLinks } from '../qr-code/prefill-link.js'
+import { readTrip, toTripFields, type TripFields } from './ordered-trip.js'
 import { requireOrdering } from './require-ordering.js'
-import type { Quotes } from './quotes.js'
+import type { Quote, Quotes } from './quotes.js'
 
 interface Options {
   /** `null` if ordering is off */
   quotes: Quotes | null
+  readPrefill: ReadPrefill
+  /** Signs a link to a vessel's trip; `null` if only administrators may do that */
+  createLink: PrefillLinks['create'] | null
 }
 
 type QuoteBody = Calculation & {
   portfolioId?: number
-  sharePercent?: Share
+  sharePercent?: number
+  forGuests?: number
   vessel?: Vessel
 }
-
-const sharePercent = Type.Unsafe<Share>({
-  type: 'integer',
-  enum: [...SHARES],
-  default: 100,
-  description: "Share of the trip's emissions to offset, %",
-})
 
 /** Uses `if`/`then` instead of a union, so that each invalid field is reported exactly once. */
 const QuoteRequest = Type.Unsafe<QuoteBody>({
@@ -44,9 +44,17 @@ const QuoteRequest = Type.Unsafe<QuoteBody>({
     portfolioId: Type.Integer({
       description: "ID of one of the provider's portfolios; defaults to the first",
     }),
-    sharePercent,
+    sharePercent: {
+      ...SharePercent,
+      description: `${SharePercent.description}. Defaults to 100`,
+    },
+    forGuests: {
+      ...ForGuests,
+      description: `${ForGuests.description}. Instead of sharePercent. The mass is rounded up to the gram`,
+    },
     vessel: Vessel,
   },
+  'x-share': true,
   allOf: CALCULATOR_TYPES.map((type) => ({
     if: { properties: { calculatorType: { const: type } }, required: ['calculatorType'] },
     then: { properties: { calculatorData: CALCULATOR_DATA[type] } },
@@ -59,13 +67,30 @@ const amount = (description: string) => Type.Integer({ description })
 const QuoteResponse = Type.Object(
   {
     amountMinor: amount('Price in minor units of the currency: the sum of offset and service fee'),
-    offsetMinor: amount('Price of the offset, in minor units'),
+    offsetMinor: amount('Price of the credits, in minor units'),
     serviceFeeMinor: amount('Service fee, in minor units'),
+    isMinimum: Type.Boolean({
+      description: 'Whether the service fee was increased to reach the minimum of an order',
+    }),
     currency: Currency,
-    pricePerTonneMinor: amount('Price to offset a tonne of CO2e, in minor units'),
-    co2eKg: Type.Number({ description: 'Mass to offset, kg CO2e' }),
-    tonnes: Type.Number({ description: 'Mass to offset, tonnes' }),
-    sharePercent,
+    pricePerTonneMinor: amount(
+      'Price of credits for a tonne of CO2e, without the service fee, in minor units',
+    ),
+    paidPerTonneMinor: amount(
+      'What a tonne costs as paid: with the service fee, but without the minimum of an order, in minor units',
+    ),
+    co2eKg: Type.Number({ description: 'Mass of the credits, kg CO2e' }),
+    tonnes: Type.Number({ description: 'Mass of the credits, tonnes' }),
+    sharePercent: Type.Unsafe<number | null>({
+      ...SharePercent,
+      type: ['integer', 'null'],
+      description: `${SharePercent.description}; null if forGuests was requested`,
+    }),
+    forGuests: Type.Unsafe<number | null>({
+      ...ForGuests,
+      type: ['integer', 'null'],
+      description: `${ForGuests.description}; null unless requested`,
+    }),
     portfolio: Type.Unsafe<{ id: number; name: string } | null>({
       type: ['object', 'null'],
       description: "The provider's portfolio; null if no provider is configured",
@@ -79,6 +104,11 @@ const QuoteResponse = Type.Object(
     token: Type.String({
       description: 'The signed quote; pass it as `quote` in a link to /offset to keep this price',
     }),
+    orderUrl: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'Opens the order form with this quote, in any browser; the price holds until validUntil. null for a request with a vessel if QR_REQUIRE_ADMIN is set: then add `quote`, `portfolioId` and the share to the link of its QR code, with the path /offset',
+    }),
   },
   { title: 'Quote' },
 )
@@ -90,10 +120,31 @@ const MAX_BODY_BYTES = 16 * 1024
 const ERRORS = {
   portfolio_not_found: ['portfolioId', 'is not one of the portfolios that can be ordered'],
   too_small: ['calculatorData', 'describes a trip that is too small to be priced'],
-  too_large: ['calculatorData', 'describes a trip that is too large to be offset'],
+  too_large: ['calculatorData', 'describes a trip that is too large to be ordered'],
 } as const
 
+/** The query of the order form that shows a quote. */
+function toFormQuery(fields: TripFields, quote: Quote, token: string): string {
+  const { portfolio, sharePercent, forGuests } = quote
+  const query = new URLSearchParams(fields)
+  if (portfolio !== null) query.set('portfolioId', String(portfolio.id))
+  if (forGuests == null) query.set('sharePercent', String(sharePercent))
+  else query.set('forGuests', String(forGuests))
+  query.set('quote', token)
+  return query.toString()
+}
+
 const routes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
+  const { readPrefill, createLink } = options
+
+  /** The parameters of the order form for a trip; `null` if nobody may sign a link to its vessel. */
+  function getFormFields(calculation: Calculation, vessel: Vessel | undefined): TripFields | null {
+    if (vessel === undefined) return toTripFields(calculation, null)
+    if (createLink === null) return null
+    const { data, sig } = createLink(calculation, vessel)
+    return { data, sig }
+  }
+
   app.post(
     '/api/offset-quotes',
     {
@@ -104,21 +155,37 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
       schema: {
         tags: ['Ordering'],
         operationId: 'createQuote',
-        summary: 'Get the price to offset a trip',
+        summary: 'Get the price of carbon credits for a trip',
         body: QuoteRequest,
         response: { 200: QuoteResponse, ...problemResponses },
       },
     },
     async ({ body }) => {
       const quotes = requireOrdering(options.quotes)
-      const { portfolioId = null, sharePercent = 100, vessel = null, ...calculation } = body
-      const result = await quotes.create({ calculation, portfolioId, sharePercent, vessel })
+      const { portfolioId = null, forGuests = null, sharePercent, vessel, ...calculation } = body
+      const share: Share = {
+        sharePercent: forGuests === null ? (sharePercent ?? WHOLE_TRIP.sharePercent) : null,
+        forGuests,
+      }
+      const fields = getFormFields(calculation, vessel)
+      const formTrip = fields && readTrip(readPrefill, fields, '.')
+      // The form must read the same trip, so that the quote is valid there.
+      const trip =
+        formTrip?.outcome === 'valid' ? formTrip.trip : { calculation, vessel: vessel ?? null }
+      const result = await quotes.create({ ...trip, ...share, portfolioId })
       if (result.outcome !== 'quoted') {
         const [path, message] = ERRORS[result.outcome]
         throw createValidationProblem([{ path, message }])
       }
       const { quote, token } = result
-      return { ...quote, tonnes: quote.co2eKg / 1000, token }
+      const query = fields && toFormQuery(fields, quote, token)
+      return {
+        ...quote,
+        forGuests,
+        tonnes: quote.co2eKg / 1000,
+        token,
+        orderUrl: query && `${app.publicBaseUrl()}/offset?${query}`,
+      }
     },
   )
 }

@@ -1,10 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { stringEnum } from '../validation/string-enum.js'
 import { textLine } from '../validation/text-line.js'
-
-/** Shares of a trip's emissions that guests can buy carbon credits for, in %. */
-export const SHARES = [100, 150, 200] as const
-export type Share = (typeof SHARES)[number]
+import { ForGuests, SharePercent } from './share.js'
 
 /** How guests can pay. */
 export const PAYMENT_METHODS = ['invoice', 'stripe'] as const
@@ -27,14 +24,47 @@ export const Checkout = Type.Object(
       description: "ID of the provider's portfolio; null if no provider was configured",
     }),
     portfolioName: nullableLine(300, 'Name of the portfolio'),
-    sharePercent: Type.Unsafe<Share>({
-      type: 'integer',
-      enum: [...SHARES],
-      description: "Share of the trip's emissions to buy carbon credits for, %",
+    sharePercent: Type.Unsafe<number | null>({
+      ...SharePercent,
+      type: ['integer', 'null'],
+      description: `${SharePercent.description}; null if forGuests is set`,
     }),
-    pricePerTonneMinor: minorUnits('Price of carbon credits for a tonne of CO2e, in minor units'),
-    offsetMinor: minorUnits('Price of the carbon credits, in minor units'),
+    forGuests: Type.Optional(
+      Type.Unsafe<number | null>({
+        ...ForGuests,
+        type: ['integer', 'null'],
+        description: `${ForGuests.description}; null, or missing in older orders, if sharePercent is set`,
+      }),
+    ),
+    pricePerTonneMinor: minorUnits(
+      'Price of credits for a tonne of CO2e, without the service fee, in minor units',
+    ),
+    paidPerTonneMinor: Type.Optional(
+      Type.Unsafe<number | null>({
+        type: ['integer', 'null'],
+        minimum: 0,
+        description:
+          'What a tonne cost as paid, with the service fee, in minor units; null if the price was raised to the minimum of an order; missing in older orders',
+      }),
+    ),
+    offsetMinor: minorUnits('Price of the credits, in minor units'),
     serviceFeeMinor: minorUnits('Service fee, in minor units'),
+    // What the guest accepted, because the order itself can be changed later.
+    amountMinor: Type.Optional(
+      minorUnits('Price that the guest accepted, in minor units; missing in older orders'),
+    ),
+    currency: Type.Optional(
+      Type.String({
+        format: 'currency',
+        description: 'Currency that the guest accepted, ISO 4217; missing in older orders',
+      }),
+    ),
+    co2eKg: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description: 'Mass of credits that the guest accepted, kg CO2e; missing in older orders',
+      }),
+    ),
     paymentMethod: stringEnum<PaymentMethod>(PAYMENT_METHODS, {
       description: 'How the guest pays',
     }),

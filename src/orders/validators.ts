@@ -1,9 +1,11 @@
 import { tripSchemaExtensions as trips } from '../calculator/trip-schemas.js'
 import { crossFieldKeyword } from '../validation/cross-field-keyword.js'
+import { isObject } from '../validation/is-object.js'
 import { createValidators, type SchemaExtensions } from '../validation/validator.js'
 import { isImportedId } from './order-id.js'
 import { isOrderNumber } from './order-number.js'
 import { isHttpsUrl, isPastDate } from './retirement-formats.js'
+import { findShareErrors } from './share.js'
 import { requireMassOrTrip, validateNewOrder } from './validate-order.js'
 
 /** Formats and keywords for the order schemas, including those for trips and vessels. */
@@ -19,6 +21,9 @@ const extensions: SchemaExtensions = {
     ...trips.keywords,
     crossFieldKeyword('x-new-order', (order) => validateNewOrder(order, Date.now())),
     crossFieldKeyword('x-co2e-or-trip', requireMassOrTrip),
+    crossFieldKeyword('x-share', ({ calculatorData, ...share }) =>
+      findShareErrors(share, isObject(calculatorData) ? calculatorData.guests : undefined),
+    ),
   ],
 }
 

@@ -20,7 +20,8 @@ export interface Portfolio {
   name: string
   description: string | null
   pricePerTon: Amount | null
-  projects: { name: string; country: string | null }[]
+  /** `url` is an https page without credentials */
+  projects: { name: string; country: string | null; url?: string }[]
 }
 
 /** The provider's own proof of an order. */

@@ -57,6 +57,13 @@ function getPricePerTon(portfolio: Static<typeof ValidPortfolio>): Amount | null
   return { amountMinor: Math.round(dollars * 100), currency: 'USD' }
 }
 
+/** An https page without credentials; empty for anything else. */
+function toHttpsUrl(value: unknown): { url?: string } {
+  const href = toPageUrl(value)
+  const { protocol, username, password } = new URL(href ?? 'http:none')
+  return href !== null && protocol === 'https:' && !username && !password ? { url: href } : {}
+}
+
 function toPortfolio(portfolio: Static<typeof ValidPortfolio>): Portfolio {
   const projects: unknown = 'projects' in portfolio ? portfolio.projects : []
   return {
@@ -64,10 +71,13 @@ function toPortfolio(portfolio: Static<typeof ValidPortfolio>): Portfolio {
     name: toLine(portfolio.name),
     description: toLineOrNull(portfolio.description),
     pricePerTon: getPricePerTon(portfolio),
-    projects: (isArray(projects) ? projects.filter(isProject) : []).map(({ name, country }) => ({
-      name: toLine(name),
-      country: toLineOrNull(country),
-    })),
+    projects: (isArray(projects) ? projects.filter(isProject) : []).map(
+      ({ name, country, url }) => ({
+        name: toLine(name),
+        country: toLineOrNull(country),
+        ...toHttpsUrl(url),
+      }),
+    ),
   }
 }
 

@@ -31,8 +31,8 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   const { errors, externalRequests } = recordBrowserErrors(context, url)
   const page = await context.newPage()
   await page.goto((await postJson(`${url}/api/qr-code/generate`, trip)).body.url)
-  await page.getByRole('link', { name: /^Offset (this trip )?for US\$41\.49$/ }).click()
-  await page.getByRole('heading', { name: 'Offset this trip' }).waitFor()
+  await page.getByRole('link', { name: 'Buy credits for US$41.49' }).click()
+  await page.getByRole('heading', { name: 'Buy carbon credits' }).waitFor()
   t.match(await page.locator('.lead').innerText(), trip.vessel.name)
 
   const total = page.locator('#price .total dd')
@@ -40,7 +40,11 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.getByLabel('Name', { exact: true }).fill('Ann Example')
   await page.getByRole('radio', { name: /Blue Carbon/ }).check()
   await page.locator('#price .total dd', { hasText: 'US$66.83' }).waitFor()
-  await page.getByRole('radio', { name: '200%' }).check()
+  await page.getByRole('radio', { name: 'Other share' }).check()
+  await page.getByLabel('Share of the trip').fill('201')
+  await page.getByText('Must be a whole number from 1 to 200').waitFor()
+  await page.getByText('Correct the share to see the price.').waitFor()
+  await page.getByLabel('Share of the trip').fill('200')
   await page.locator('#price .total dd', { hasText: 'US$133.67' }).waitFor()
   t.match(await page.locator('#portfolio-1-price').innerText(), 'US$82.97', 'of all portfolios')
 
@@ -58,7 +62,7 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
 
   const orderUrl = page.url()
   await page.goBack()
-  await page.getByRole('heading', { name: 'Offset this trip' }).waitFor()
+  await page.getByRole('heading', { name: 'Buy carbon credits' }).waitFor()
   t.equal((await ann.call('GET', '/api/admin/orders')).totalItems, 1)
   await page.goto(orderUrl)
   await page.getByRole('link', { name: 'Cancel order' }).click()

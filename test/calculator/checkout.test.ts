@@ -87,6 +87,18 @@ t.test('leaves the price out if it is unknown, and the signature without a secre
   t.notMatch(unpriced.target?.search, 'amountMinor')
 })
 
+t.test('leaves out a price that cannot be paid', async (t) => {
+  const { url } = await startWithProvider(t, {
+    PAYMENT: 'stripe',
+    STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
+    STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
+  })
+  const open = (kilograms: number) =>
+    followCheckout(`${url}/calculator/custom?amount=${kilograms}&unit=kg`, '&portfolio=1')
+  t.match((await open(0.5)).target?.search, 'amountMinor=50&')
+  t.notMatch((await open(90_000_000)).target?.search, 'amountMinor')
+})
+
 t.test('returns to the calculator if there is no trip', async (t) => {
   const { url } = await startWithProvider(t)
   const redirect = async (path: string) => {

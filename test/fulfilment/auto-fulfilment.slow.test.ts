@@ -97,14 +97,79 @@ t.test('an order without a response is never sent again', async (t) => {
   t.equal(provider.ledger.orders.length, 1, 'found at the provider')
 })
 
+t.test('an order is placed only if it is what the guest accepted', async (t) => {
+  const { provider, ann, url } = await startAutoFulfilment(t)
+  const cases: [changes: object, reason: RegExp][] = [
+    // An operator once turned USD 4,148 into JPY 60, and the offset was bought.
+    [
+      { amountMinor: 60, currency: 'JPY' },
+      /accepted: currency, amount\. Accepted: 2,000 kg CO₂e for US\$47\.80\. Now: .* for JP¥60\./,
+    ],
+    [{ currency: 'EUR' }, /differs from what the guest accepted: currency\./],
+    [{ amountMinor: 100 }, /differs from what the guest accepted: amount\./],
+    [{ amountMinor: 1_000_000 }, /differs from what the guest accepted: amount\./],
+    [{ co2eKg: 1_999.999 }, /differs from what the guest accepted: CO₂e\./],
+  ]
+  for (const [i, [changes, reason]] of cases.entries()) {
+    const id = String(i + 1)
+    const path = await placeOrder(createGuest(url), { email: `guest${id}@example.com` })
+    await ann.call('PATCH', `/api/admin/orders/${id}`, { ...changes, status: 'paid' })
+    const page = () => ann.get(`/admin/orders/${id}`)
+    await waitFor(async () => toText(await page()).includes('Automatic placement stopped'))
+    t.match(toText(await page()), reason)
+    t.match(findLink(await page(), 'Try again…'), `/admin/orders/${id}/fulfilment`)
+    t.match(await getOrder(ann, id), { status: 'paid', orderSourceId: null })
+    t.notMatch(toText(await createGuest(url).get(path)), reason)
+  }
+  t.equal(provider.ledger.orders.length, 0)
+  const { items } = await ann.call('GET', '/api/admin/orders?exception=not_placed')
+  t.equal(items.length, cases.length, 'needs attention')
+
+  const form = await ann.get('/admin/orders/1/fulfilment?portfolio=2')
+  t.match(
+    toText(form),
+    /differs from what the guest accepted: currency, amount and portfolio\. The guest accepted 2,000 kg CO₂e for US\$47\.80, from Harbour Mix\./,
+  )
+  await placeOrder(createGuest(url), { email: 'last@example.com' })
+  t.notMatch(
+    toText(await ann.get(`/admin/orders/${cases.length + 1}/fulfilment?portfolio=1`)),
+    /guest accepted/,
+  )
+})
+
+t.test(
+  'a portfolio that is no longer offered, or costs another currency, is not placed',
+  async (t) => {
+    const { provider, ann, guest, url } = await startAutoFulfilment(t)
+    const page = (id: string) => ann.get(`/admin/orders/${id}`).then(toText)
+    await placeOrder(guest)
+    const [first] = provider.portfolios
+    if (first === undefined) throw new Error('no portfolio')
+    provider.portfolios.splice(0, 1, { ...first, currency: 'GBP' })
+    await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+    await waitFor(async () => (await page('1')).includes('Automatic placement stopped'))
+    t.match(await page('1'), /The provider’s price is in GBP, but the guest paid in USD\./)
+
+    await placeOrder(createGuest(url), { email: 'ben@example.com' })
+    provider.portfolios.shift()
+    await ann.call('PATCH', '/api/admin/orders/2', { status: 'paid' })
+    await waitFor(async () => (await page('2')).includes('Automatic placement stopped'))
+    t.match(await page('2'), /no longer offers the portfolio that the guest chose/)
+    t.equal(provider.ledger.orders.length, 0)
+  },
+)
+
 t.test('administrators see why an order is not placed', async (t) => {
   const { provider, ann, guest, url } = await startAutoFulfilment(t)
   const page = (id: string) => ann.get(`/admin/orders/${id}`).then(toText)
   await placeOrder(guest)
-  await ann.call('PATCH', '/api/admin/orders/1', { amountMinor: 100 })
+  const [first] = provider.portfolios
+  if (first === undefined) throw new Error('no portfolio')
+  provider.portfolios.splice(0, 1, { ...first, pricePerTonMinor: 100_000 })
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   await waitFor(async () => (await page('1')).includes('Automatic placement stopped'))
   t.match(await page('1'), /The provider’s price is higher than what the guest paid\./)
+  provider.portfolios.splice(0, 1, first)
 
   const stopped = await ann.get('/admin/orders/1')
   t.match(toText(stopped), /was not placed automatically The provider’s price is higher/)

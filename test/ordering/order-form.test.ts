@@ -35,15 +35,18 @@ t.test('a guest orders from a scanned code, without scripts', async (t) => {
   })
   const guest = createGuest(url)
   const scanned = await guest.get(code.body.url.slice(url.length))
-  t.match(toText(scanned), /Offset this trip for €53\.90/)
-  const link = findLink(scanned, 'Offset this trip')
+  t.match(toText(scanned), /Buy credits for €53\.90/)
+  const link = findLink(scanned, 'Buy credits for')
   t.match(link, /^\/offset\?data=[\w-]+&sig=[\w-]+$/, 'the trip stays signed')
 
   const page = await guest.get(link)
   t.equal(page.status, 200)
   t.equal(page.headers.get('cache-control'), 'no-store')
   t.match(toText(page), /Ever <Given> , IMO 9811000: 2 t CO₂e/)
-  t.match(toText(page), /at €24\.50 per tonne €49\.00 Service fee €4\.90 Total €53\.90/)
+  t.match(
+    toText(page),
+    /Carbon credits for 2 t CO₂e 100% of the trip €49\.00 Service fee €4\.90 Total €53\.90 €26\.95 per tonne, including the service fee\./,
+  )
 
   const ordered = await guest.post(
     '/offset',
@@ -81,9 +84,14 @@ t.test('a guest orders from a scanned code, without scripts', async (t) => {
       portfolioId: null,
       portfolioName: null,
       sharePercent: 100,
+      forGuests: null,
       pricePerTonneMinor: 2450,
+      paidPerTonneMinor: 2695,
       offsetMinor: 4900,
       serviceFeeMinor: 490,
+      amountMinor: 5390,
+      currency: 'EUR',
+      co2eKg: 2000,
       paymentMethod: 'invoice',
     },
   })
@@ -108,7 +116,7 @@ t.test('missing fields are reported, and entered values are kept', async (t) => 
   })
   const page = await guest.post('/offset', form)
   t.equal(page.status, 422)
-  t.match(page.text, /<title>Error: Offset this trip/)
+  t.match(page.text, /<title>Error: Buy carbon credits/)
   const text = toText(page)
   t.match(text, /Fix 4 errors: Name , Email , VAT ID , Terms ?\./)
   t.match(text, /Enter your name/)
@@ -179,7 +187,7 @@ t.test('the amount charged is the one shown', async (t) => {
     })
     const own = toText(await guest.get(ordered.headers.get('location') ?? ''))
     t.match(own, /Total KWD 10\.249/)
-    t.match(own, /150% of the trip/)
+    t.match(own, /100% \+ 50% additional contribution/)
   })
 
   t.test('a price is valid for 30 minutes, and then recalculated', async (t) => {
@@ -222,6 +230,77 @@ t.test('the amount charged is the one shown', async (t) => {
     t.equal(page.status, 422)
     t.match(toText(page), /is no longer offered: choose another one/)
   })
+})
+
+t.test('a guest pays the whole trip, their own part or another share', async (t) => {
+  const { url, ann } = await startTwoAdmins(t, PRICE)
+  const guest = createGuest(url)
+  const trip = `${TRIP}&guests=8`
+  const open = async (query = '') => {
+    const page = await createGuest(url).get(trip + query)
+    return { page, text: toText(page), form: readForm(page) }
+  }
+  const price = async (form: URLSearchParams) => {
+    form.set('action', 'update')
+    const page = await guest.post('/offset', form)
+    form.delete('action')
+    return { status: page.status, text: toText(page), form: readForm(page) }
+  }
+  t.match((await open()).text, /Carbon credits for 2 t CO₂e 100% of the trip/)
+  const part = await open('&forGuests=3')
+  t.match(part.text, /Carbon credits for 750 kg CO₂e the part of 3 of 8 guests/)
+  t.match((await open('&sharePercent=37')).text, /Carbon credits for 740 kg CO₂e 37% of the trip/)
+  t.match((await open('&sharePercent=150')).text, /100% \+ 50% additional contribution/)
+
+  // Without scripts, the form sends both numbers, and its radio button selects one.
+  const { form } = await open()
+  form.set('share', 'guests')
+  form.set('partGuests', '2')
+  t.match((await price(form)).text, /the part of 2 of 8 guests/)
+  form.set('share', 'percent')
+  form.set('otherPercent', '60')
+  t.match((await price(form)).text, /60% of the trip/)
+  form.set('share', 'whole')
+  t.match((await price(form)).text, /100% of the trip/)
+
+  const ordered = await guest.post('/offset', fillIn(part.form))
+  t.equal(ordered.status, 303)
+  const [order] = await listOrders(ann)
+  t.match(order, {
+    co2eKg: 750,
+    amountMinor: 2022,
+    checkout: { sharePercent: null, forGuests: 3, amountMinor: 2022, currency: 'EUR', co2eKg: 750 },
+  })
+  const own = toText(await guest.get(ordered.headers.get('location') ?? ''))
+  t.match(own, /Carbon credits for 750 kg CO₂e the part of 3 of 8 guests/)
+  const portal = toText(await ann.get(`/admin/orders/${order?.id}`))
+  t.match(portal, /The order is for the part of 3 of 8 guests\./)
+  const recalculated = await ann.call('POST', `/api/admin/orders/${order?.id}/recalculate`)
+  t.equal(recalculated.co2eKg, 750)
+})
+
+t.test('an invalid share is reported, and has no price', async (t) => {
+  const { url, ann } = await startTwoAdmins(t, PRICE)
+  const table: [query: string, message: RegExp][] = [
+    ['&sharePercent=0', /must be a whole number from 1 to 200/],
+    ['&sharePercent=201', /must be a whole number from 1 to 200/],
+    ['&sharePercent=1e2', /must be a whole number from 1 to 200/],
+    ['&forGuests=1', /needs a trip with guests/],
+    ['&guests=2&forGuests=3', /must be at most 2, the guests of the trip/],
+    ['&guests=2&forGuests=0', /must be a whole number from 1 to 2/],
+    ['&guests=2&forGuests=1&sharePercent=50', /cannot be combined with sharePercent/],
+  ]
+  for (const [query, message] of table) {
+    const page = await createGuest(url).get(TRIP + query)
+    t.equal(page.status, 422, query)
+    t.match(toText(page), message, query)
+    t.match(toText(page), /Fix 1 error: Share/, query)
+    t.match(toText(page), /Correct the share to see the price\./, query)
+    t.notMatch(toText(page), /Total €/, query)
+    const posted = await createGuest(url).post('/offset', fillIn(readForm(page)))
+    t.equal(posted.status, 422, query)
+  }
+  t.equal((await listOrders(ann)).length, 0)
 })
 
 /** Submits a form many times at once; returns the distinct locations. */
@@ -362,7 +441,7 @@ t.test('an invalid trip links to the calculator', async (t) => {
   const guest = createGuest(url)
   const empty = await guest.get('/offset')
   t.equal(empty.status, 422)
-  t.match(toText(empty), /There is no trip to offset\. Calculate one first\./)
+  t.match(toText(empty), /There is no trip to buy carbon credits for\. Calculate one first\./)
   const incomplete = await guest.get('/offset?type=custom&unit=t')
   t.equal(incomplete.status, 303)
   t.equal(incomplete.headers.get('location'), '/calculator/custom?type=custom&unit=t')
@@ -373,7 +452,7 @@ t.test('an invalid trip links to the calculator', async (t) => {
   t.match(toText(damaged), /This code could not be read/)
   const tiny = await guest.get('/offset?type=custom&amount=0.0001&unit=kg')
   t.equal(tiny.status, 422)
-  t.match(toText(tiny), /too small to be offset here/)
+  t.match(toText(tiny), /too small to be ordered here/)
 
   const { body } = await postJson(`${url}/api/qr-code/generate`, {
     calculatorType: 'custom',
@@ -384,7 +463,7 @@ t.test('an invalid trip links to the calculator', async (t) => {
   const edited = await guest.get(
     `/calculator/custom?amount=3&unit=t&code=${body.data}&codeSig=${body.sig}`,
   )
-  const page = await guest.get(findLink(edited, 'Offset this trip'))
+  const page = await guest.get(findLink(edited, 'Buy credits for'))
   t.match(toText(page), /Eendracht : 3 t CO₂e/)
   const forged = await guest.get(`/offset?type=custom&amount=3&unit=t&code=${body.data}&codeSig=x`)
   t.notMatch(toText(forged), /Eendracht/)
@@ -393,7 +472,7 @@ t.test('an invalid trip links to the calculator', async (t) => {
 t.test('without a price, ordering is off', async (t) => {
   const { url } = await startApp(t)
   const guest = createGuest(url)
-  t.notMatch((await guest.get('/calculator/custom?amount=2&unit=t')).text, /Offset this trip/)
+  t.notMatch((await guest.get('/calculator/custom?amount=2&unit=t')).text, /Buy c/)
   const page = await guest.get(TRIP)
   t.equal(page.status, 404)
   t.match(toText(page), /Ordering is not available here\./)
@@ -403,5 +482,5 @@ t.test('without a price, ordering is off', async (t) => {
 t.test('a checkout of the operator comes first', async (t) => {
   const { url } = await startApp(t, { ...PRICE, CHECKOUT_URL: 'https://shop.example.com/' })
   const page = await createGuest(url).get('/calculator/custom?amount=2&unit=t')
-  t.match(findLink(page, 'Offset this trip'), /^\/calculator\/custom\/checkout\?/)
+  t.match(findLink(page, 'Buy carbon credits'), /^\/calculator\/custom\/checkout\?/)
 })

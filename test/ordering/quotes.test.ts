@@ -131,15 +131,15 @@ t.test('a quote is an amount that Stripe can charge', async (t) => {
 })
 
 t.test(
-  'a quote is for the emissions of the trip, or one and a half times or twice as much',
+  'a quote is for any whole percentage of the emissions of the trip, up to twice as much',
   async (t) => {
     const { url } = await startApp(t, { PRICE_PER_TONNE: '20', MINIMUM_AMOUNT: '5' })
     const { co2eKg } = calculateEstimate(EXAMPLES.fuel)
-    for (const sharePercent of [100, 150, 200]) {
+    for (const sharePercent of [1, 37, 100, 150, 200]) {
       const { body } = await requestQuote(url, { ...EXAMPLES.fuel, sharePercent })
       const grams = Math.round(co2eKg * 10 * sharePercent)
       t.equal(body.co2eKg, grams / 1000)
-      t.equal(body.amountMinor, Math.ceil((grams * 2000) / 1_000_000))
+      t.equal(body.amountMinor, Math.max(500, Math.ceil((grams * 2000) / 1_000_000)))
     }
     const small = { calculatorType: 'custom', calculatorData: { amount: 1, unit: 'kg' } }
     t.match((await requestQuote(url, small)).body, {
@@ -155,7 +155,7 @@ t.test('every invalid field of a request is reported', async (t) => {
   const { status, body } = await requestQuote(url, {
     calculatorType: 'fuel',
     calculatorData: { fuelType: 'mgo', quantity: -1, unit: 'l' },
-    sharePercent: 120,
+    sharePercent: 201,
     portfolioId: 'x',
     vessel: { name: '' },
   })
@@ -187,11 +187,125 @@ t.test('every invalid field of a request is reported', async (t) => {
   }
 })
 
+/** Emits 1,000.001 kg with three guests. */
+const THREE_GUESTS = {
+  calculatorType: 'custom',
+  calculatorData: { amount: 1000.001, unit: 'kg', guests: 3 },
+} as const
+
+t.test('a guest pays for the part of some guests, rounded up to the gram', async (t) => {
+  const { url } = await startApp(t, { PRICE_PER_TONNE: '20', CURRENCY: 'EUR' })
+  const quote = async (body: object) => (await requestQuote(url, body)).body
+  t.match(await quote({ ...THREE_GUESTS, forGuests: 1 }), {
+    co2eKg: 333.334,
+    amountMinor: 667,
+    forGuests: 1,
+    sharePercent: null,
+  })
+  t.match(await quote({ ...THREE_GUESTS, forGuests: 2 }), { co2eKg: 666.668 })
+  const [all, whole] = [await quote({ ...THREE_GUESTS, forGuests: 3 }), await quote(THREE_GUESTS)]
+  t.equal(all.co2eKg, 1000.001)
+  t.equal(all.amountMinor, whole.amountMinor)
+  t.match(whole, { sharePercent: 100, forGuests: null })
+})
+
+t.test('a share that the trip does not have names its field', async (t) => {
+  const { url } = await startApp(t, { PRICE_PER_TONNE: '20' })
+  const table: [request: object, path: string, message: RegExp][] = [
+    [{ ...THREE_GUESTS, forGuests: 1, sharePercent: 100 }, 'forGuests', /combined/],
+    [{ ...THREE_GUESTS, forGuests: 4 }, 'forGuests', /at most 3/],
+    [{ ...THREE_GUESTS, forGuests: 0 }, 'forGuests', /./],
+    [{ ...THREE_GUESTS, forGuests: 1.5 }, 'forGuests', /whole number/],
+    [{ ...TWO_TONNES, forGuests: 1 }, 'forGuests', /needs a trip with guests/],
+    [{ ...TWO_TONNES, sharePercent: 0 }, 'sharePercent', /./],
+    [{ ...TWO_TONNES, sharePercent: 201 }, 'sharePercent', /./],
+    [{ ...TWO_TONNES, sharePercent: 99.5 }, 'sharePercent', /whole number/],
+  ]
+  for (const [request, path, message] of table) {
+    const { status, body } = await requestQuote(url, request)
+    t.equal(status, 422, JSON.stringify(request))
+    t.match(body.errors, [{ path, message }], JSON.stringify(request))
+    t.equal(body.errors.length, 1)
+  }
+})
+
+t.test('the order URL opens the form with the quote, in any browser', async (t) => {
+  const { url } = await startApp(t, { PRICE_PER_TONNE: '20', CURRENCY: 'EUR' })
+  const requests = [
+    { ...EXAMPLES.fuel, sharePercent: 37 },
+    { ...EXAMPLES.distance },
+    { ...THREE_GUESTS, forGuests: 2 },
+    { ...TWO_TONNES, vessel: { name: 'Ever <Given>', imoNumber: 'IMO 9811000' } },
+    {
+      calculatorType: 'fuel',
+      calculatorData: { fuelType: 'mgo', quantity: 1500.5, unit: 'l', furtherLines: [] },
+    },
+  ]
+  for (const request of requests) {
+    const { body } = await requestQuote(url, request)
+    t.ok(body.orderUrl.startsWith(`${url}/offset?`))
+    const headers = { 'accept-language': 'de-DE' }
+    const page = await fetch(body.orderUrl, { headers })
+    t.equal(page.status, 200)
+    const html = await page.text()
+    t.match(html, `name="quote" value="${body.token}"`, 'the same quote')
+    if ('vessel' in request) t.match(html, 'Ever &lt;Given&gt;')
+  }
+})
+
+t.test('only a signed link adds a vessel, also through an order URL', async (t) => {
+  const { url } = await startApp(t, { PRICE_PER_TONNE: '20', QR_REQUIRE_ADMIN: 'true' })
+  const { body } = await requestQuote(url, { ...TWO_TONNES, vessel: { name: 'Eendracht' } })
+  t.equal(body.orderUrl, null)
+  t.ok((await requestQuote(url, TWO_TONNES)).body.orderUrl)
+})
+
 t.test('without a price, ordering is off', async (t) => {
   const { url } = await startApp(t)
   const { status, body } = await requestQuote(url, TWO_TONNES)
   t.equal(status, 404)
   t.equal(body.detail, 'Ordering is not available here.')
+})
+
+t.test('the result page, the form and the API show the same price, with its minimum', async (t) => {
+  const provider = await startFakeProvider({ token: 'token-of-the-tests' })
+  t.teardown(() => provider.close())
+  const { url } = await startApp(t, {
+    ...upstreamEnvironment(provider.url, { ORDERSOURCE_API_TOKEN: provider.token }),
+    PAYMENT: 'stripe',
+    STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
+    STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
+    CURRENCY: 'EUR',
+    SERVICE_FEE_PERCENT: '5',
+  })
+  const read = async (path: string) => {
+    const response = await fetch(url + path, { headers: { 'accept-language': 'en-US' } })
+    return (await response.text()).replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+  }
+  const show = async (amount: string) => ({
+    result: await read(`/calculator/custom?amount=${amount}&unit=kg`),
+    form: await read(`/offset?type=custom&amount=${amount}&unit=kg`),
+  })
+  // The result once showed $0.02 and the form $0.50.
+  const small = await show('0.5')
+  t.match(small.result, /Buy credits for \$0\.50/)
+  t.match(small.form, /Total \$0\.50 This is the smallest amount that can be ordered/)
+  t.notMatch(small.result, /\$0\.02/)
+  // The result once showed $25.10 a tonne, and the form $23.90.
+  const usual = await show('1653.135')
+  t.match(usual.result, /\$41\.49 \$25\.10 per tonne/)
+  t.match(usual.form, /Total \$41\.49 \$25\.10 per tonne, including the service fee/)
+  t.notMatch(usual.form, /\$23\.90/)
+
+  // More than Stripe charges: no price that cannot be paid.
+  const large = await show('90000000')
+  for (const text of [large.result, large.form]) {
+    t.match(text, /This is too large to be ordered here at once\./)
+    t.match(text, /Cannot be ordered/)
+    t.notMatch(text, /\$2,/)
+  }
+  const part = await read('/offset?type=custom&amount=90000000&unit=kg&sharePercent=10')
+  t.match(part, /Total \$225,855\.00/, 'a part can be ordered')
 })
 
 t.test('quotes are limited per client', async (t) => {

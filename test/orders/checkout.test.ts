@@ -7,6 +7,7 @@ import { openPostgres } from '../../src/database/postgres.js'
 import { openPostgresOrderStore } from '../../src/order-store/postgres/postgres-order-store.js'
 import type { OrderStore } from '../../src/order-store/order-store.js'
 import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { findAcceptedTerms, findTermsDifferences } from '../../src/orders/accepted-terms.js'
 import type { Checkout } from '../../src/orders/checkout.js'
 import { hashOrder } from '../../src/orders/idempotency-hashes.js'
 import { importOrders } from '../../src/orders/import/import-orders.js'
@@ -18,7 +19,7 @@ import {
   type LiveStatus,
   type OrderStatus,
 } from '../../src/orders/order-status.js'
-import type { NewOrder, Order } from '../../src/orders/order.js'
+import type { NewOrder, Order, OrderChanges } from '../../src/orders/order.js'
 import { temporaryFolder } from '../support/app.js'
 import {
   downgradeStore,
@@ -211,6 +212,41 @@ t.test('without a history, an order counts as paid when it was fulfilled or crea
   t.same(getTransitions({ ...unknown, paidAt: fulfilledAt }), ['refunded'])
   t.end()
 })
+t.test(
+  'what a guest accepted is known from older orders, if their history is complete',
+  async (t) => {
+    const store = openSqliteOrderStore({
+      path: getDatabasePath(temporaryFolder(t)),
+      timeZone: 'UTC',
+    })
+    t.teardown(() => store.close())
+    const { id } = await create(store, { ...GUEST_ORDER, amountMinor: 2475, currency: 'EUR' })
+    const edit = (changes: OrderChanges) =>
+      store.apply(id, { type: 'edit', changes }, { by: 'ann', ifVersions: null })
+    const read = async () => {
+      const order = await store.get(id)
+      if (order === null) throw new Error('no order')
+      return { order, history: (await store.getHistory(id)) ?? [] }
+    }
+    await edit({ currency: 'JPY', amountMinor: 60 })
+    await edit({ co2eKg: 1, status: 'paid' })
+    const { order, history } = await read()
+    const accepted = findAcceptedTerms(order, history)
+    t.same(accepted, { amountMinor: 2475, currency: 'EUR', co2eKg: 899.955, portfolioId: 2 })
+    t.same(accepted && findTermsDifferences(order, accepted), ['CO₂e', 'currency', 'amount'])
+    t.equal(findAcceptedTerms(order, history.slice(0, -2)), null, 'not without its first changes')
+
+    await edit({ currency: 'EUR', amountMinor: 2475, co2eKg: 899.955 })
+    const restored = await read()
+    t.same(accepted && findTermsDifferences(restored.order, accepted), [])
+    const checkout = { ...CHECKOUT, amountMinor: 2475, currency: 'USD', co2eKg: 5 }
+    t.match(
+      findAcceptedTerms({ ...order, checkout }, []),
+      { currency: 'USD', co2eKg: 5 },
+      'recorded',
+    )
+  },
+)
 
 t.test('the stored hash of an order does not depend on its origin', (t) => {
   const order = newOrder()
@@ -248,13 +284,16 @@ t.test('an order that offsets more than its trip emits keeps its share', async (
   const page = await ann.get(`/admin/orders/${id}`)
   t.match(page.text, /Changes the CO₂e of the order to 899\.955 kg CO₂e/)
   const shown = page.text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
-  t.match(shown, /Created by A guest Payment Invoice Portfolio Blue Carbon Share of the trip 150%/)
-  t.match(shown, /Quoted carbon credits €22\.50 Quoted service fee €2\.25/)
+  t.match(
+    shown,
+    /Created by A guest Payment Invoice Portfolio Blue Carbon Share 100% \+ 50% additional contribution/,
+  )
+  t.match(shown, /Quoted credits €22\.50 Quoted service fee €2\.25/)
   t.match(shown, /certificate Ann &amp; Ben Certificate May be published VAT ID PT123456789/)
   const recalculated = await ann.call('POST', `/api/admin/orders/${id}/recalculate`)
   t.equal(recalculated.co2eKg, 899.955)
   const { text } = await ann.get(`/admin/orders/${id}`)
-  t.match(text, /carbon credits for 150% of the emissions of its trip/)
+  t.match(text, /The order is for 100% \+ 50% additional contribution\./)
 })
 
 t.test('an export keeps origin and checkout, and an import restores them', async (t) => {

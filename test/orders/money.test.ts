@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { getMinorUnitDigits } from '../../src/formatting/minor-units.js'
 import { createFormatters } from '../../src/portal/formatters.js'
 import { formatAmountInput, parseAmount } from '../../src/portal/orders/money-input.js'
-import { projectRoot } from '../../src/config/project-root.js'
 import { CURRENCIES } from '../../src/validation/formats.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
@@ -21,17 +18,6 @@ t.test('every currency has the minor unit of ISO 4217', (t) => {
   t.strictSame(found.toSorted(), Object.keys(ISO_4217).toSorted())
   for (const code of found) t.equal(getMinorUnitDigits(code), ISO_4217[code], code)
   t.strictSame(['CLF', 'UYW', 'UYI'].map(getMinorUnitDigits), [4, 4, 0])
-  t.end()
-})
-
-t.test('browsers and the service use the same minor units', (t) => {
-  const script = readFileSync(join(projectRoot, 'static/calculator/portfolios.js'), 'utf8')
-  const written = [...script.matchAll(/^ {2}(\d): '([A-Z ]+)',$/gm)].flatMap(
-    ([, digits, codes = '']) => codes.split(' ').map((code) => [code, Number(digits)] as const),
-  )
-  const theirs = new Map(written)
-  for (const code of CURRENCIES) t.equal(theirs.get(code) ?? 2, getMinorUnitDigits(code), code)
-  t.equal(theirs.get('JPY'), 0, 'the script contains minor units')
   t.end()
 })
 

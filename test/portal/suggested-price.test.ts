@@ -82,6 +82,19 @@ t.test('the amount follows the portfolio until another one is typed', async (t) 
   })
 })
 
+t.test('an amount that cannot be paid is not suggested', async (t) => {
+  const { suggest } = await start(t, {
+    PAYMENT: 'stripe',
+    STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
+    STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
+  })
+  t.match(readPrice(await suggest({ portfolio: '1', co2eKg: '0.5' })), { amount: '0.50' })
+  t.match(readPrice(await suggest({ portfolio: '1', co2eKg: '90000000' })), {
+    amount: '',
+    hint: 'The price would be too large to be paid. Enter the amount yourself.',
+  })
+})
+
 t.test('creates an order with the suggested amount without scripts', async (t) => {
   const { ann } = await start(t)
   const page = await ann.get('/admin/orders/new')

@@ -1,7 +1,7 @@
 import type { FuelData } from '../../src/calculator/calculator-data.js'
 import { recordCalculation } from '../../src/calculator/recorded-calculation.js'
 import fc from 'fast-check'
-import { PAYMENT_METHODS, SHARES, type Checkout } from '../../src/orders/checkout.js'
+import { PAYMENT_METHODS, type Checkout } from '../../src/orders/checkout.js'
 import { ORDER_ORIGINS, type Order } from '../../src/orders/order.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
 import { getTransitions, isPaidStatus, ORDER_STATUSES } from '../../src/orders/order-status.js'
@@ -150,10 +150,15 @@ const checkout: fc.Arbitrary<Checkout> = fc.record(
     vatId: fc.option(orderText(40)),
     portfolioId: fc.option(fc.nat()),
     portfolioName: fc.option(orderText(120)),
-    sharePercent: fc.constantFrom(...SHARES),
+    sharePercent: fc.integer({ min: 1, max: 200 }),
+    forGuests: fc.constant(null),
     pricePerTonneMinor: fc.nat(),
+    paidPerTonneMinor: fc.nat(),
     offsetMinor: fc.nat(),
     serviceFeeMinor: fc.nat(),
+    amountMinor: fc.nat(),
+    currency: fc.constantFrom('EUR', 'JPY'),
+    co2eKg: fc.nat(),
     paymentMethod: fc.constantFrom(...PAYMENT_METHODS),
   },
   { noNullPrototype: true },

@@ -187,7 +187,7 @@ const sketches = ({
   ],
   'GET /offset': [
     { query: CUSTOM_TRIP },
-    { query: { ...CUSTOM_TRIP, portfolioId: '3', sharePercent: '200' } },
+    { query: { ...CUSTOM_TRIP, portfolioId: '3', sharePercent: '137' } },
     { query: Object.fromEntries(link.searchParams) },
   ],
   'POST /offset': [

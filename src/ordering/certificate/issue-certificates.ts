@@ -14,6 +14,7 @@ import type { Sender, SendResult } from '../../outbox/outbox-worker.js'
 import type { OffsetOrderSource } from '../../provider/order-source-client.js'
 import { describeOrderTrip } from '../describe-order-trip.js'
 import { hasEvidence, type Certificate, type CertificateContent } from './certificate.js'
+import { describeShare } from '../describe-share.js'
 import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
 
 /** The queue of certificates to issue. */
@@ -76,12 +77,21 @@ function getBeneficiary({ checkout, customerName }: Order): string {
   return name === ERASED_NAME ? customerName : name
 }
 
+/** The trip and, unless it is the whole trip, the guest's share of it. */
+function describeTripAndShare(order: Order): string | null {
+  const numbers = getNumberFormatter(LOCALE)
+  const trip = describeOrderTrip(order, numbers)
+  const { checkout, calculatorData } = order
+  if (trip === null || checkout === null || checkout.sharePercent === 100) return trip
+  return `${trip} (${describeShare(checkout, calculatorData?.guests, numbers)})`
+}
+
 const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): OrderContent => ({
   beneficiary: isErased(order) ? null : getBeneficiary(order),
   isPublic: order.checkout?.isPublic ?? false,
   vesselName: order.vesselName,
   imoNumber: order.imoNumber,
-  trip: describeOrderTrip(order, getNumberFormatter(LOCALE)),
+  trip: describeTripAndShare(order),
   co2eKg: getOffsetKg(order, placed),
   portfolioName: placed?.portfolioName ?? order.checkout?.portfolioName ?? null,
   retirement: order.retirement,

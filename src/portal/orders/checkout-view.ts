@@ -1,3 +1,4 @@
+import { describeShare } from '../../ordering/describe-share.js'
 import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { METHOD_LABELS, ORIGIN_LABELS } from '../labels.js'
@@ -12,20 +13,21 @@ const toRow = (label: string, value: string | null): Row[] =>
 
 /** How an order was created, and the guest's choices; empty if unknown. */
 export function buildCheckoutRows(
-  { origin, checkout, currency }: Order,
+  { origin, checkout, currency, calculatorData }: Order,
   format: Formatters,
 ): Row[] {
   if (origin === null) return []
   const created = { label: 'Created by', value: ORIGIN_LABELS[origin] }
   if (checkout === null) return [created]
-  const { offsetMinor, serviceFeeMinor, sharePercent } = checkout
+  const { offsetMinor, serviceFeeMinor } = checkout
+  const quotedIn = checkout.currency ?? currency
   return [
     created,
     ...toRow('Payment', METHOD_LABELS[checkout.paymentMethod]),
     ...toRow('Portfolio', checkout.portfolioName),
-    ...toRow('Share of the trip', format.percent(sharePercent / 100)),
-    ...toRow('Quoted carbon credits', format.money(offsetMinor, currency)),
-    ...toRow('Quoted service fee', format.money(serviceFeeMinor, currency)),
+    ...toRow('Share', describeShare(checkout, calculatorData?.guests, format.numbers)),
+    ...toRow('Quoted credits', format.money(offsetMinor, quotedIn)),
+    ...toRow('Quoted service fee', format.money(serviceFeeMinor, quotedIn)),
     ...toRow('Name on the certificate', checkout.beneficiary),
     ...toRow('Certificate', checkout.isPublic ? 'May be published' : 'Not to be published'),
     ...toRow('Company', checkout.company),

@@ -3,11 +3,17 @@ import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import { getTons } from '../../fulfilment/quote.js'
 import { isProportionate } from '../../fulfilment/verify-response.js'
 import type { OrderStore } from '../../order-store/order-store.js'
-import type { Order } from '../../orders/order.js'
+import {
+  describeTerms,
+  findAcceptedTerms,
+  findTermsDifferences,
+} from '../../orders/accepted-terms.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { Amount, Portfolio } from '../../provider/offset-order.js'
 import { calculatePrice } from '../../provider/price.js'
 import { truncateText } from '../../provider/truncate-text.js'
 import type { Formatters } from '../formatters.js'
+import { joinWithAnd } from '../labels.js'
 import {
   describeProviderFailure,
   describeQuoteError,
@@ -33,6 +39,28 @@ function buildPortfolioView(
     price: price && formatAmount(price),
     perTon: pricePerTon && formatAmount(pricePerTon),
   }
+}
+
+/**
+ * Describes how an order and the chosen portfolio differ from what the guest accepted; `null` if
+ * they do not, or if no guest placed the order.
+ */
+function describeTermsDifferences(
+  order: Order,
+  history: readonly HistoryEntry[],
+  portfolioId: number,
+): string | null {
+  if (order.checkout === null) return null
+  const accepted = findAcceptedTerms(order, history)
+  if (accepted === null) return 'What the guest accepted is not recorded. Check the order first.'
+  const { portfolioName } = order.checkout
+  const differences: string[] = findTermsDifferences(order, accepted)
+  if (accepted.portfolioId !== null && accepted.portfolioId !== portfolioId) {
+    differences.push('portfolio')
+  }
+  if (differences.length === 0) return null
+  const from = portfolioName === null ? '' : `, from ${portfolioName}`
+  return `This differs from what the guest accepted: ${joinWithAnd(differences)}. The guest accepted ${describeTerms(accepted)}${from}.`
 }
 
 /** Builds the steps of placing an order: choose a portfolio, confirm the price, allow a retry. */
@@ -134,6 +162,11 @@ export function createFulfilmentSteps(
         price: { ...price, text: format.money(price.amountMinor, price.currency) },
         expectedPrice:
           expected && isUnexpected ? format.money(expected.amountMinor, expected.currency) : null,
+        termsWarning: describeTermsDifferences(
+          order,
+          (await store.getHistory(order.id)) ?? [],
+          portfolio.id,
+        ),
       })
     },
 

@@ -18,6 +18,7 @@ import {
 import { formatAmountInput } from './money-input.js'
 import { parseDateTime } from './parse-datetime.js'
 import { suggestPrice, type Pricing } from './suggested-price.js'
+import type { PriceResult } from '../../ordering/price-trip.js'
 import type { Amount } from '../../provider/offset-order.js'
 
 /** The form of a new order, as submitted. */
@@ -34,7 +35,7 @@ export interface NewOrderForm {
   /** ID of the portfolio whose price is suggested; empty if none is selected */
   portfolioId: string
   /** `null` if there is no portfolio or no CO2e */
-  suggestedPrice: Amount | null
+  suggestedPrice: PriceResult | null
   /** The suggested amount and currency, if the form contains them; otherwise empty */
   calculatedPrice: string
   /** By field name; calculator fields have their type as a prefix, such as `fuel.quantity` */
@@ -89,6 +90,7 @@ export function parseNewOrderForm(
   const portfolioId = normalizeFieldValue(submitted.portfolio)
   const emissions = parseFields(['co2eKg'], { co2eKg }).input.co2eKg
   const suggestedPrice = pricing && suggestPrice(pricing, portfolioId, emissions)
+  const suggestedAmount = suggestedPrice?.outcome === 'priced' ? suggestedPrice.price : null
   const typedAmount = normalizeFieldValue(submitted.amount)
   const typedPrice = `${typedAmount} ${normalizeFieldValue(submitted.currency)}`
   const isAmountTyped =
@@ -96,9 +98,9 @@ export function parseNewOrderForm(
   // A suggested amount is cleared when its portfolio is deselected.
   const price = isAmountTyped
     ? {}
-    : suggestedPrice === null
+    : suggestedAmount === null
       ? { amount: '' }
-      : formatPriceInput(suggestedPrice)
+      : formatPriceInput(suggestedAmount)
   const parsed = parseFields(ORDER_FIELDS, { ...submitted, co2eKg, ...price })
 
   const typedPlacedAt = normalizeFieldValue(submitted.placedAt)
@@ -133,9 +135,9 @@ export function parseNewOrderForm(
     portfolioId,
     suggestedPrice,
     calculatedPrice:
-      isAmountTyped || suggestedPrice === null
+      isAmountTyped || suggestedAmount === null
         ? ''
-        : `${parsed.values.amount ?? ''} ${suggestedPrice.currency}`,
+        : `${parsed.values.amount ?? ''} ${suggestedAmount.currency}`,
     errors,
     order: checked.ok && Object.keys(errors).length === 0 ? checked.value : null,
   }

@@ -1,5 +1,5 @@
-import { calculateOrderPrice, type GetPriceTerms } from '../../ordering/price-parts.js'
-import type { Amount } from '../../provider/offset-order.js'
+import type { GetPriceTerms } from '../../ordering/price-parts.js'
+import { getPaidPerTonne, priceMass, type PriceResult } from '../../ordering/price-trip.js'
 import type { PricedPortfolio } from '../../provider/portfolio-prices.js'
 import { truncateText } from '../../provider/truncate-text.js'
 import type { Formatters } from '../formatters.js'
@@ -20,26 +20,26 @@ export function suggestPrice(
   { portfolios, getTerms }: Pricing,
   portfolioId: string,
   co2eKg: unknown,
-): Amount | null {
+): PriceResult | null {
   const portfolio = portfolios?.find(({ id }) => String(id) === portfolioId)
   if (portfolio === undefined || typeof co2eKg !== 'number' || co2eKg <= 0) return null
-  return calculateOrderPrice(co2eKg, portfolio.pricePerTon, getTerms)
+  return priceMass(Math.round(co2eKg * 1000), portfolio.pricePerTon, getTerms)
 }
 
-/** The options of the portfolio field. */
+/** The options of the portfolio field, with the price per tonne as customers pay it. */
 export const buildPortfolioChoices = (
-  { portfolios }: Pricing,
+  { portfolios, getTerms }: Pricing,
   selectedId: string,
   format: Formatters,
 ) =>
   (portfolios ?? []).map(({ id, name, pricePerTon }) => ({
     id,
-    label: `${truncateText(name, MAX_NAME_LENGTH)}, ${format.money(pricePerTon.amountMinor, pricePerTon.currency)} per tonne`,
+    label: `${truncateText(name, MAX_NAME_LENGTH)}, ${format.money(getPaidPerTonne(pricePerTon, getTerms), pricePerTon.currency)} per tonne`,
     isSelected: String(id) === selectedId,
   }))
 
 interface Suggestion {
-  price: Amount | null
+  price: PriceResult | null
   portfolioId: string
   /** Whether the form contains the suggested amount */
   isUsed: boolean
@@ -56,7 +56,10 @@ export function describeSuggestion(
   if (portfolioId === '') return ''
   if (price === null) return 'Enter the CO₂e to get a suggested amount.'
   const fee = feePercent > 0 ? `, including a service fee of ${format.exact(feePercent)}%` : ''
-  const amount = format.money(price.amountMinor, price.currency)
+  if (price.outcome !== 'priced') {
+    return `The price would be too ${price.outcome === 'too_large' ? 'large' : 'small'} to be paid. Enter the amount yourself.`
+  }
+  const amount = format.money(price.price.amountMinor, price.price.currency)
   return isUsed
     ? `Suggested from the portfolio${fee}. You can enter another amount.`
     : `The portfolio suggests ${amount}${fee}. Clear the amount to use it.`

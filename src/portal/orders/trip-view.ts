@@ -11,6 +11,7 @@ import { USE_NAMES } from '../../calculator/line-names.js'
 import { UNIT_NAMES } from '../../calculator/units.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
 import { withUnit } from '../../formatting/number-formatter.js'
+import { describeShare } from '../../ordering/describe-share.js'
 import type { Order } from '../../orders/order.js'
 import { getMassToOffset, isSameMass, roundToGram } from '../../orders/order-mass.js'
 import { isObject } from '../../validation/is-object.js'
@@ -89,11 +90,10 @@ const MAX_PERCENT = 1000
 
 /** Describes how an order's CO2e differs from its trip's CO2e; `null` if it does not. */
 function describeDifference(order: Order, calculated: number, format: Formatters): string | null {
-  const share = order.checkout?.sharePercent ?? 100
   if (isSameMass(order.co2eKg, getMassToOffset(order, calculated))) {
-    return share === 100
-      ? null
-      : `The order is for carbon credits for ${format.percent(share / 100)} of the emissions of its trip.`
+    if (order.checkout === null || order.checkout.sharePercent === 100) return null
+    const share = describeShare(order.checkout, order.calculatorData?.guests, format.numbers)
+    return `The order is for ${share}.`
   }
   const difference = Math.abs(order.co2eKg - calculated)
   const percent = calculated === 0 ? 0 : Math.round((difference / calculated) * 100)

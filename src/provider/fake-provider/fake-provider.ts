@@ -5,7 +5,7 @@ import { timingSafeEqualText } from '../../http/timing-safe-equal.js'
 import { checker } from '../../validation/validator.js'
 import { OffsetOrderRequest } from '../schemas.js'
 import { createLedger, calculateOrderPrice, type Ledger } from './ledger.js'
-import { PORTFOLIOS } from './portfolios.js'
+import { PORTFOLIOS, type FakePortfolio } from './portfolios.js'
 
 /** Simulated failure: an error status for every request, no response, or a closed connection. */
 export type FakeProviderFault =
@@ -23,6 +23,8 @@ export interface FakeProvider {
   url: string
   token: string
   ledger: Ledger
+  /** What it offers, the default first; can be changed */
+  portfolios: FakePortfolio[]
   /** Delay of every response, ms */
   latencyMs: number
   fault: FakeProviderFault | null
@@ -53,11 +55,9 @@ class ProviderError extends Error {
   }
 }
 
-const [DEFAULT_PORTFOLIO] = PORTFOLIOS
-
-function findPortfolio(id: number | undefined) {
+function findPortfolio([first, ...others]: FakePortfolio[], id: number | undefined) {
   const portfolio =
-    id === undefined ? DEFAULT_PORTFOLIO : PORTFOLIOS.find((portfolio) => portfolio.id === id)
+    id === undefined ? first : [first, ...others].find((portfolio) => portfolio?.id === id)
   if (portfolio === undefined) throw new ProviderError(400, `There is no portfolio ${id ?? ''}.`)
   return portfolio
 }
@@ -66,7 +66,7 @@ function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
   const { ledger } = provider
 
   app.get('/portfolios', async () => ({
-    portfolios: PORTFOLIOS.map((portfolio) => ({
+    portfolios: provider.portfolios.map((portfolio) => ({
       ...portfolio,
       cost_per_ton: portfolio.pricePerTonMinor / 100,
     })),
@@ -100,7 +100,7 @@ function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
       throw new ProviderError(400, messages.join('; '))
     }
     const { tons, portfolioId, note = null, dryRun = false, onBehalfOfName } = checked.value
-    const portfolio = findPortfolio(portfolioId)
+    const portfolio = findPortfolio(provider.portfolios, portfolioId)
     const amountCharged = calculateOrderPrice(tons, portfolio)
     if (amountCharged < MIN_CHARGE) {
       throw new ProviderError(400, 'The total charge must be at least $1.00.')
@@ -146,6 +146,7 @@ export async function startFakeProvider({
     url: '',
     token,
     ledger: createLedger(credit),
+    portfolios: [...PORTFOLIOS],
     latencyMs: 0,
     fault: null,
     close: () => app.close(),

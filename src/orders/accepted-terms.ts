@@ -1,0 +1,59 @@
+import { getMoneyFormatter } from '../formatting/money-formatter.js'
+import { getNumberFormatter } from '../formatting/number-formatter.js'
+import type { HistoryEntry, Order } from './order.js'
+import { listVersions } from './order-versions.js'
+
+/** What a guest accepted by placing an order. */
+export interface AcceptedTerms {
+  amountMinor: number
+  currency: string
+  co2eKg: number
+  /** `null` if there was no provider */
+  portfolioId: number | null
+}
+
+/**
+ * Returns what a guest accepted; `null` if that is not known. Older orders do not record it, but
+ * their first version does if the history is complete.
+ *
+ * @param history newest first
+ */
+export function findAcceptedTerms(
+  order: Order,
+  history: readonly HistoryEntry[],
+): AcceptedTerms | null {
+  const { checkout } = order
+  if (checkout === null) return null
+  const { portfolioId, offsetMinor, serviceFeeMinor } = checkout
+  const [first] = listVersions(order, history.toReversed(), 0)
+  const known = checkout.currency === undefined ? (first.version === 1 ? first : null) : checkout
+  if (known?.currency === undefined || known.co2eKg === undefined) return null
+  const { currency, co2eKg } = known
+  return { amountMinor: offsetMinor + serviceFeeMinor, currency, co2eKg, portfolioId }
+}
+
+/** A property of an order that differs from what the guest accepted. Pages show these names. */
+export type TermsDifference = 'CO₂e' | 'currency' | 'amount'
+
+/** Finds what was changed in an order since the guest accepted it. */
+export function findTermsDifferences(
+  order: Pick<Order, 'amountMinor' | 'currency' | 'co2eKg'>,
+  accepted: AcceptedTerms,
+): TermsDifference[] {
+  const differences: Record<TermsDifference, boolean> = {
+    'CO₂e': order.co2eKg !== accepted.co2eKg,
+    currency: order.currency !== accepted.currency,
+    amount: order.amountMinor !== accepted.amountMinor,
+  }
+  return (Object.keys(differences) as TermsDifference[]).filter((name) => differences[name])
+}
+
+const LOCALE = 'en-GB'
+
+/** Describes mass and price in one line, for example “2,000 kg CO₂e for US$47.80”. */
+export const describeTerms = ({
+  amountMinor,
+  currency,
+  co2eKg,
+}: Pick<Order, 'amountMinor' | 'currency' | 'co2eKg'>): string =>
+  `${getNumberFormatter(LOCALE).exact(co2eKg)} kg CO₂e for ${getMoneyFormatter(LOCALE)(amountMinor, currency)}`
