@@ -1,17 +1,22 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { Calculation } from './calculator-data.js'
-import { calculateEstimate, Estimate } from './estimate.js'
+import { calculateEstimate, Estimate, EstimateLine, Gases } from './estimate.js'
 import { Factor } from './factor-list.js'
+import { FrameworkSchema } from './factors/frameworks.js'
 
 const text = Type.String({ maxLength: 300 })
 
 /**
- * The result and breakdown of a calculation, as stored with an order. Sources of published factors
- * are left out, because they are in the edition, which never changes.
+ * The result and breakdown of a calculation, as stored with an order. What follows from the edition
+ * and the trip is left out: sources of published factors, gases of each line, and warnings.
  */
 export const RecordedCalculation = Type.Object(
   {
-    ...Type.Omit(Estimate, ['calculatorType', 'factors', 'dataset']).properties,
+    ...Type.Omit(Estimate, ['calculatorType', 'factors', 'dataset', 'warnings']).properties,
+    lines: Type.Array(Type.Omit(EstimateLine, ['gases'])),
+    // Orders of earlier versions have neither.
+    framework: Type.Optional(FrameworkSchema),
+    gases: Type.Optional(Gases),
     edition: Type.String({
       pattern: '^\\d{4}-\\d{2}$',
       description: 'Edition of the emission factors',
@@ -52,7 +57,9 @@ export function recordCalculation(calculation: Calculation): RecordedCalculation
     hours: estimate.hours,
     guests: estimate.guests,
     co2eKgPerGuest: estimate.co2eKgPerGuest,
-    lines: estimate.lines,
+    lines: estimate.lines.map(({ gases, ...line }) => line),
+    framework: estimate.framework,
+    gases: estimate.gases,
     factors: estimate.factors.map(({ name, value, unit, fuelType, line, source, location }) => ({
       name,
       value,
