@@ -1,9 +1,4 @@
-import type {
-  Edition,
-  Fuel,
-  MassBasedFuel,
-  VolumeBasedFuel,
-} from './factors/edition.js'
+import type { Edition, Fuel, MassBasedFuel, VolumeBasedFuel } from './factors/edition.js'
 import type { BurntFuelType } from './factors/editions.js'
 import type { Certificate, FuelAmount, TripLine } from './trip-lines.js'
 

@@ -7,16 +7,19 @@ import { FrameworkSchema } from './factors/frameworks.js'
 const text = Type.String({ maxLength: 300 })
 
 /**
- * The result and breakdown of a calculation, as stored with an order. What follows from the edition
- * and the trip is left out: sources of published factors, gases of each line, and warnings.
+ * The result and breakdown of a calculation, as stored with an order. Sources of published factors
+ * are left out, because they are in the edition, which never changes, and warnings, because they
+ * follow from the trip.
  */
 export const RecordedCalculation = Type.Object(
   {
     ...Type.Omit(Estimate, ['calculatorType', 'factors', 'dataset', 'warnings']).properties,
-    lines: Type.Array(Type.Omit(EstimateLine, ['gases'])),
-    // Orders of earlier versions have neither.
+    // Orders of earlier versions have no framework and no gases.
     framework: Type.Optional(FrameworkSchema),
     gases: Type.Optional(Gases),
+    lines: Type.Array(
+      Type.Object({ ...EstimateLine.properties, gases: Type.Optional(Gases) }, { title: 'Line' }),
+    ),
     edition: Type.String({
       pattern: '^\\d{4}-\\d{2}$',
       description: 'Edition of the emission factors',
@@ -57,7 +60,7 @@ export function recordCalculation(calculation: Calculation): RecordedCalculation
     hours: estimate.hours,
     guests: estimate.guests,
     co2eKgPerGuest: estimate.co2eKgPerGuest,
-    lines: estimate.lines.map(({ gases, ...line }) => line),
+    lines: estimate.lines,
     framework: estimate.framework,
     gases: estimate.gases,
     factors: estimate.factors.map(({ name, value, unit, fuelType, line, source, location }) => ({

@@ -208,7 +208,8 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       async ({ body: { edition: editionOfBody, ...data }, query }) => {
         const id = query.edition ?? editionOfBody ?? LATEST_EDITION.id
         const framework = query.framework ?? data.framework
-        if (editionOfBody !== undefined && editionOfBody !== id) throw createQueryConflict('edition')
+        if (editionOfBody !== undefined && editionOfBody !== id)
+          throw createQueryConflict('edition')
         if (data.framework !== undefined && data.framework !== framework) {
           throw createQueryConflict('framework')
         }

@@ -31,10 +31,14 @@ const desnzDensity = (value: number, sheet: string, row: string): FactorValue =>
 })
 
 /** The same value, found again in this edition's sources. */
-function confirmed<T extends FactorValue>(factor: T, source = factor.source) {
-  const { unverified, ...rest } = factor
-  return { ...rest, source, retrieved: RETRIEVED }
-}
+const confirmed = ({ value, unit, location, gwp, source }: FactorValue, by = source) => ({
+  value,
+  unit,
+  source: by,
+  location,
+  retrieved: RETRIEVED,
+  ...(gwp === undefined ? {} : { gwp }),
+})
 
 const fame = (column: number, unit: string, value: number): FactorValue => ({
   value,

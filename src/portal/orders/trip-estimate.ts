@@ -4,6 +4,7 @@ import { buildCalculationSteps } from '../../calculator/calculation-steps.js'
 import { calculateEstimate, type Estimate } from '../../calculator/estimate.js'
 import { buildFactorViews, withSubscripts } from '../../calculator/factor-view.js'
 import { findEdition, LATEST_EDITION } from '../../calculator/factors/editions.js'
+import { buildFrameworkView } from '../../calculator/gas-view.js'
 import { UNKNOWN_GASES } from '../../calculator/fuel-emissions.js'
 import type { RecordedCalculation } from '../../calculator/recorded-calculation.js'
 import type { Formatters } from '../formatters.js'
@@ -42,6 +43,8 @@ export function estimateTrip(
     total: format.kilograms(co2eKg),
     ...buildBreakdown(calculation, estimate, { unit: 'kg', decimals: 1 }, numbers),
     kilograms: numbers.decimal(co2eKg, 2),
+    ...buildFrameworkView(estimate, numbers),
+    warnings: estimate.warnings.map(({ message }) => message),
     method: estimate.method,
     edition: estimate.edition,
     dataset: withSubscripts(estimate.dataset),
