@@ -18,9 +18,10 @@ export type PrefillData = Calculation & {
 }
 
 /**
- * Format versions 1 to 3. They are frozen, because printed codes refer to a calculator by its index
- * in `TYPES`, and list its fields in the order of `FIELDS`. Version 1 has only the first fields,
- * which keeps the code of a typical trip short. Each later version appends fields.
+ * Format versions 1 and 2. They are frozen, because printed codes refer to a calculator by its
+ * index in `TYPES`, and list its fields in the order of `FIELDS_1` or `FIELDS_2`. Version 1 has
+ * only the first fields, which keeps the code of a typical trip short. Version 2 appends the
+ * others; new fields can only be appended.
  */
 const TYPES = ['fuel', 'distance', 'custom'] as const satisfies readonly CalculatorType[]
 type FieldNames = { [T in CalculatorType]: readonly (keyof CalculatorDataByType[T])[] }
@@ -50,21 +51,26 @@ const FIELDS_2 = {
     'kgCo2ePerKwh',
     'factorSource',
     'furtherLines',
+    'framework',
+    'certifiedAs',
+    'certificateReference',
   ],
-  distance: [...FIELDS_1.distance, 'guests', 'hvoPercent', 'certifiedGCo2ePerMj', 'furtherLines'],
-  custom: [...FIELDS_1.custom, 'guests'],
-} as const satisfies FieldNames
-
-const CERTIFICATE_FIELDS = ['certifiedAs', 'certificateReference'] as const
-
-const FIELDS_3 = {
-  fuel: [...FIELDS_2.fuel, 'framework', ...CERTIFICATE_FIELDS],
-  distance: [...FIELDS_2.distance, 'framework', ...CERTIFICATE_FIELDS, 'hullType'],
-  custom: [...FIELDS_2.custom, 'framework'],
+  distance: [
+    ...FIELDS_1.distance,
+    'guests',
+    'hvoPercent',
+    'certifiedGCo2ePerMj',
+    'furtherLines',
+    'framework',
+    'certifiedAs',
+    'certificateReference',
+    'hullType',
+  ],
+  custom: [...FIELDS_1.custom, 'guests', 'framework'],
 } as const satisfies FieldNames
 
 /** The fields of a further line, version 2; `use` is an index in `USES`. */
-const LINE_FIELDS_2 = [
+const LINE_FIELDS = [
   'fuelType',
   'quantity',
   'unit',
@@ -73,25 +79,14 @@ const LINE_FIELDS_2 = [
   'certifiedGCo2ePerMj',
   'kgCo2ePerKwh',
   'factorSource',
+  'certifiedAs',
+  'certificateReference',
 ] as const satisfies readonly (keyof FuelLine)[]
-
-const LINE_FIELDS_3 = [
-  ...LINE_FIELDS_2,
-  ...CERTIFICATE_FIELDS,
-] as const satisfies readonly (keyof FuelLine)[]
-
-const LATEST_VERSION = 3
-const FIELDS: Record<number, FieldNames> = { 1: FIELDS_1, 2: FIELDS_2, 3: FIELDS_3 }
-const LINE_FIELDS: Record<number, readonly (keyof FuelLine)[]> = {
-  1: [],
-  2: LINE_FIELDS_2,
-  3: LINE_FIELDS_3,
-}
 
 /** Fields whose zero is a value, not a missing field. */
 const ZERO_FIELDS = ['certifiedGCo2ePerMj', 'kgCo2ePerKwh']
 
-/** Values that are left out, because they are the default. */
+/** Default values, which are left out. */
 const DEFAULTS: Record<string, unknown> = { framework: 'clearwake', hullType: 'displacement' }
 
 /** The index is part of the format; 0 stands for a missing field. */
@@ -119,36 +114,27 @@ function encodeValue(name: string, value: unknown): unknown {
   if (value === DEFAULTS[name]) return 0
   if (name === 'use') return Math.max(0, USES.indexOf(value as LineUse))
   if (name === 'furtherLines' && Array.isArray(value)) {
-    return value.length === 0 ? 0 : (value as Values[]).map((line) => toTuple(LINE_FIELDS_3, line))
+    return value.length === 0 ? 0 : (value as Values[]).map((line) => toTuple(LINE_FIELDS, line))
   }
   return value ?? 0
 }
 
-/** The lowest version that has room for the fields of a calculator. */
-function findVersion(type: CalculatorType, fields: readonly unknown[]): number {
-  const lines = fields.find((field): field is unknown[][] => Array.isArray(field)) ?? []
-  const hasRoom = (version: number): boolean =>
-    fields.length <= (FIELDS[version]?.[type].length ?? 0) &&
-    lines.every((line) => line.length <= (LINE_FIELDS[version]?.length ?? 0))
-  return [1, 2].find(hasRoom) ?? LATEST_VERSION
-}
-
 /** The fields of a tuple by name; `null` if it has too many. */
-function fromTuple(names: readonly string[], tuple: unknown, version: number): Values | null {
+function fromTuple(names: readonly string[], tuple: unknown): Values | null {
   if (!Array.isArray(tuple) || tuple.length > names.length) return null
   return Object.fromEntries(
     (tuple as unknown[]).flatMap((value, i) => {
       const name = names[i] ?? ''
-      return value === 0 ? [] : [[name, decodeValue(name, value, version)]]
+      return value === 0 ? [] : [[name, decodeValue(name, value)]]
     }),
   )
 }
 
-function decodeValue(name: string, value: unknown, version: number): unknown {
+function decodeValue(name: string, value: unknown): unknown {
   if (value === '0' && ZERO_FIELDS.includes(name)) return 0
   if (name === 'use') return (typeof value === 'number' ? USES[value] : null) ?? value
   if (name === 'furtherLines' && Array.isArray(value)) {
-    return (value as unknown[]).map((line) => fromTuple(LINE_FIELDS[version] ?? [], line, version))
+    return (value as unknown[]).map((line) => fromTuple(LINE_FIELDS, line))
   }
   return value
 }
@@ -173,9 +159,10 @@ const validateVessel = checker(Vessel)
 export function encodePrefillData(prefill: PrefillData): string {
   const { calculatorType, calculatorData, vessel, issuedAt } = prefill
   const values = dropIdleGenerators({ ...calculatorData })
-  const fields = toTuple(FIELDS_3[calculatorType], values)
+  const fields = toTuple(FIELDS_2[calculatorType], values)
+  const version = fields.length <= FIELDS_1[calculatorType].length ? 1 : 2
   const tuple = [
-    findVersion(calculatorType, fields),
+    version,
     TYPES.indexOf(calculatorType),
     issuedAt,
     vessel.name,
@@ -203,13 +190,12 @@ export function decodePrefillData(data: string): DecodedPrefillData {
   const tuple = parseJson(Buffer.from(data, 'base64url').toString())
   if (!Array.isArray(tuple)) return INVALID_DATA
   const [version, typeIndex, issuedAt, name, imo, ...fields] = tuple as unknown[]
-  if (typeof version !== 'number' || typeof typeIndex !== 'number') return INVALID_DATA
+  if ((version !== 1 && version !== 2) || typeof typeIndex !== 'number') return INVALID_DATA
   const calculatorType = TYPES[typeIndex]
   if (calculatorType === undefined || !isIssuedAt(issuedAt) || typeof imo !== 'number') {
     return INVALID_DATA
   }
-  const names = FIELDS[version]?.[calculatorType]
-  const values = names === undefined ? null : fromTuple(names, fields, version)
+  const values = fromTuple((version === 1 ? FIELDS_1 : FIELDS_2)[calculatorType], fields)
   if (values === null) return INVALID_DATA
   const calculation = validateCalculation(calculatorType, values)
   const vessel = validateVessel(

@@ -53,7 +53,11 @@ const biofuelFields = (fuelType: FuelType) => {
   const certified =
     kinds.length === 1
       ? fc.record(certificate)
-      : fc.record({ ...certificate, certifiedAs: fc.constantFrom(...CERTIFIED_AS) })
+      : fc.record({
+          certifiedGCo2ePerMj,
+          certifiedAs: fc.constantFrom(...CERTIFIED_AS),
+          certificateReference,
+        })
   return fc.option(certified, { nil: {} })
 }
 
