@@ -16,6 +16,8 @@ export interface BreakdownView {
   facts: { label: string; value: string }[]
 }
 
+type Lines = Estimate['lines']
+
 interface MassFormat {
   unit: 'kg' | 't'
   decimals: number
@@ -31,10 +33,10 @@ function buildParts(
   const toUnit = (kilograms: number): number => convertKilograms(kilograms, unit)
   const kilograms = parts.map(({ co2eKg }) => co2eKg)
   const masses = roundToTotal(kilograms.map(toUnit), toUnit(totalKg), decimals)
-  const shares = kilograms.map((part) => (part / totalKg) * 100)
-  const percents = roundToTotal(shares, 100, 0)
+  const shares = kilograms.map((part) => (totalKg === 0 ? 0 : (part / totalKg) * 100))
+  const percents = roundToTotal(shares, totalKg === 0 ? 0 : 100, 0)
   // Shares are meaningless if parts have different signs.
-  const hasShares = kilograms.every((part) => part >= 0)
+  const hasShares = totalKg !== 0 && kilograms.every((part) => part >= 0)
   return parts.map(({ label }, i) => ({
     label,
     mass: withUnit(numbers.decimal(masses[i] ?? 0, decimals), unit),
@@ -78,6 +80,29 @@ function buildFuelFacts(
   return facts
 }
 
+function buildBiogenicFact({ gases, lines }: Estimate, numbers: NumberFormatter) {
+  // The total is unknown if a blend of the road is among the fuels; the known lines still count.
+  const kilograms =
+    gases.biogenicCo2Kg ?? lines.reduce((sum, line) => sum + (line.gases.biogenicCo2Kg ?? 0), 0)
+  if (kilograms === 0) return []
+  const unit = toMassUnit(kilograms)
+  const value = withUnit(numbers.significant(convertKilograms(kilograms, unit)), unit)
+  return [{ label: 'Biogenic CO₂, not included', value }]
+}
+
+/**
+ * The biogenic CO2 that tank-to-wake emissions include: that of fuels with a certified value, whose
+ * well-to-tank emissions have it deducted.
+ */
+function sumIncludedBiogenicCo2({ calculatorType, calculatorData }: Calculation, lines: Lines) {
+  if (calculatorType === 'custom') return 0
+  const entered = [calculatorData, ...(calculatorData.furtherLines ?? [])]
+  return lines.reduce((sum, { gases }, i) => {
+    const isIncluded = entered[i]?.certifiedGCo2ePerMj !== undefined
+    return sum + (isIncluded ? (gases.biogenicCo2Kg ?? 0) : 0)
+  }, 0)
+}
+
 export function buildBreakdown(
   calculation: Calculation,
   estimate: Estimate,
@@ -87,24 +112,27 @@ export function buildBreakdown(
   const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, co2eKgPerGuest, hours } = estimate
   const hasElectricity = estimate.lines.some(({ kilowattHours }) => kilowattHours !== null)
   const supply = hasElectricity ? 'Supplying fuel and electricity' : 'Supplying the fuel'
+  // Shown apart, so that certified and other biofuels have the same parts.
+  const biogenicCo2Kg = sumIncludedBiogenicCo2(calculation, estimate.lines)
   const stages =
     wellToTankCo2eKg === null || tankToWakeCo2eKg === null
       ? []
       : [
-          { label: 'Burning the fuel', co2eKg: tankToWakeCo2eKg },
-          { label: supply, co2eKg: wellToTankCo2eKg },
+          { label: 'Burning the fuel', co2eKg: tankToWakeCo2eKg - biogenicCo2Kg },
+          { label: supply, co2eKg: wellToTankCo2eKg + biogenicCo2Kg },
         ]
   const lines = estimate.lines.map((line) => ({ label: getLineName(line), co2eKg: line.co2eKg }))
   const perGuest = co2eKgPerGuest ?? 0
   return {
     parts: buildParts(stages, co2eKg, format, numbers),
-    hasBar: stages.length > 0 && stages.every((stage) => stage.co2eKg >= 0),
+    hasBar: stages.length > 0 && co2eKg > 0 && stages.every((stage) => stage.co2eKg >= 0),
     lines: lines.length > 1 ? buildParts(lines, co2eKg, format, numbers) : [],
     facts: [
       ...(perGuest > 0
         ? [{ label: 'Per person', value: withUnit(numbers.significant(perGuest), 'kg CO₂e') }]
         : []),
       ...buildFuelFacts(calculation, estimate, numbers),
+      ...buildBiogenicFact(estimate, numbers),
       ...(hours === null
         ? []
         : [{ label: 'Time under way', value: formatDuration(hours, numbers) }]),

@@ -4,7 +4,8 @@ import { calculateDistanceFuel } from './distance-fuel.js'
 import { buildPartSteps, formatCo2e, type CalculationStep } from './emission-steps.js'
 import type { Edition } from './factors/edition.js'
 import { LATEST_EDITION, type BurntFuelType } from './factors/editions.js'
-import { calculateLine, type LineEmissions } from './fuel-emissions.js'
+import { DEFAULT_FRAMEWORK, getGwp100 } from './factors/frameworks.js'
+import { calculateLine, type Gwp100, type LineEmissions } from './fuel-emissions.js'
 import { getLineName } from './line-names.js'
 import { getDistanceLines, getFuelLines, type TripLine } from './trip-lines.js'
 import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER, UNIT_SYMBOLS } from './units.js'
@@ -54,14 +55,15 @@ export function buildCalculationSteps(
 function buildGroups(
   lines: readonly TripLine[],
   inputs: readonly CalculationStep[][],
-  { calculatorData: { guests } }: Calculation,
+  { calculatorData: { guests, framework = DEFAULT_FRAMEWORK } }: Calculation,
   numbers: NumberFormatter,
   edition: Edition<BurntFuelType>,
 ): StepGroup[] {
-  const results = lines.map((line) => calculateLine(edition, line))
+  const gwp100 = getGwp100(framework, edition)
+  const results = lines.map((line) => calculateLine(edition, gwp100, line))
   const groups = results.map((result, i) => ({
     title: lines.length === 1 ? null : `${i + 1}. ${getLineName(result.line)}`,
-    steps: [...(inputs[i] ?? []), ...buildLineSteps(result, edition, numbers)],
+    steps: [...(inputs[i] ?? []), ...buildLineSteps(result, edition, gwp100, numbers)],
   }))
   const total = results.reduce((sum, { co2eKg }) => sum + co2eKg, 0)
   const guestStep = buildGuestStep(total, guests, numbers)
@@ -79,6 +81,7 @@ function buildGroups(
 function buildLineSteps(
   result: LineEmissions,
   edition: Edition<BurntFuelType>,
+  gwp100: Gwp100,
   numbers: NumberFormatter,
 ): CalculationStep[] {
   const { significant, exact } = numbers
@@ -97,7 +100,7 @@ function buildLineSteps(
     ...result.parts.flatMap((part) =>
       buildPartSteps(part, {
         numbers,
-        gwp100: edition.gwp100,
+        gwp100,
         isGivenByMass: 'kilograms' in line.amount && line.hvoPercent === 0,
         prefix: result.parts.length === 1 ? '' : `${part.fuel.name}: `,
       }),

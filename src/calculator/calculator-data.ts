@@ -6,8 +6,10 @@ import {
   BURNT_FUEL_TYPES,
   FUEL_TYPES,
   type BurntFuelType,
+  VLSFO_HINT,
   type FuelType,
 } from './factors/editions.js'
+import { FrameworkSchema } from './factors/frameworks.js'
 import { MAX_SPEED_KN, MAX_TRIP_HOURS } from './trip-limits.js'
 
 /** Smaller values could give a result that rounds to zero. */
@@ -41,26 +43,64 @@ export type LineUse = (typeof LINE_USES)[number]
 
 export const MAX_FURTHER_LINES = 6
 
-/** Marine gas oil may be blended with HVO, and HVO may have a certified value. */
+/** How a hull moves through the water. */
+export const HULL_TYPES = ['displacement', 'planing'] as const
+export type HullType = (typeof HULL_TYPES)[number]
+
+/** What a certified fuel is: a biofuel, or an e-fuel (renewable fuel of non-biological origin). */
+export const CERTIFIED_AS = ['bio', 'rfnbo'] as const
+export type CertifiedAs = (typeof CERTIFIED_AS)[number]
+
+/** The fuels that may have a certified value, and as what. */
+export const CERTIFIABLE: ReadonlyMap<unknown, readonly CertifiedAs[]> = new Map<
+  FuelType,
+  readonly CertifiedAs[]
+>([
+  ['hvo', ['bio']],
+  ['fame', ['bio']],
+  ['methanol', CERTIFIED_AS],
+  ['lng', CERTIFIED_AS],
+  ['lng-otto-slow', CERTIFIED_AS],
+  ['lng-diesel-slow', CERTIFIED_AS],
+  ['lng-lean-burn', CERTIFIED_AS],
+])
+
+/** Marine gas oil may be blended with HVO, and some fuels may have a certified value. */
 const biofuelFields = {
   hvoPercent: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
       minimum: MIN_POSITIVE,
       maximum: 100,
-      description: 'Share of HVO blended into marine gas oil, % by volume: 30 for B30',
+      description:
+        'Share of HVO blended into marine gas oil, % by volume. Marine fuels sold as B30 contain FAME: enter them as two lines, mgo and fame',
     }),
   ),
   certifiedGCo2ePerMj: Type.Optional(
     nonNegative(
       200,
-      "Certified well-to-wake emissions of the HVO, g CO2e/MJ, from the supplier's proof of sustainability; replaces the published factors",
+      "Certified well-to-wake emissions of the biofuel or e-fuel, g CO2e/MJ, from the supplier's proof of sustainability; replaces the published well-to-tank factor. Required for fame",
     ),
+  ),
+  certifiedAs: Type.Optional(
+    stringEnum<CertifiedAs>(CERTIFIED_AS, {
+      description:
+        'What the certified fuel is: bio (biofuel) or rfnbo (e-fuel). Required with a certified value for methanol and LNG; hvo and fame are always bio',
+    }),
+  ),
+  certificateReference: Type.Optional(
+    textLine({
+      maxLength: 120,
+      description:
+        'Number of the proof of sustainability, and its scheme; without it, a certified value gives a warning',
+    }),
   ),
 }
 
+const FUEL_DESCRIPTION = `Fuel ID. ${VLSFO_HINT}`
+
 const fuelFields = {
-  fuelType: stringEnum<FuelType>(FUEL_TYPES, { description: 'Fuel ID' }),
+  fuelType: stringEnum<FuelType>(FUEL_TYPES, { description: FUEL_DESCRIPTION }),
   quantity: positive(
     10_000_000,
     'Fuel burnt or electricity used, in unit; at most 100,000 if unit is m3 or t',
@@ -70,7 +110,10 @@ const fuelFields = {
   }),
   ...biofuelFields,
   kgCo2ePerKwh: Type.Optional(
-    positive(5, 'Emission factor of the electricity, kg CO2e/kWh; required for electricity'),
+    nonNegative(
+      5,
+      'Emission factor of the electricity, kg CO2e/kWh; required for electricity. 0 for certified renewable electricity',
+    ),
   ),
   factorSource: Type.Optional(
     textLine({ maxLength: 80, description: 'Source of kgCo2ePerKwh; required for electricity' }),
@@ -109,8 +152,10 @@ const guests = Type.Optional(
   }),
 )
 
+const framework = Type.Optional(FrameworkSchema)
+
 export const FuelData = Type.Object(
-  { ...fuelFields, furtherLines, guests },
+  { ...fuelFields, furtherLines, guests, framework },
   {
     ...strict,
     title: 'Fuel calculator',
@@ -122,7 +167,7 @@ export type FuelData = Static<typeof FuelData>
 
 export const DistanceData = Type.Object(
   {
-    fuelType: stringEnum<BurntFuelType>(BURNT_FUEL_TYPES, { description: 'Fuel ID' }),
+    fuelType: stringEnum<BurntFuelType>(BURNT_FUEL_TYPES, { description: FUEL_DESCRIPTION }),
     distance: positive(100_000, 'Distance sailed, in distanceUnit'),
     distanceUnit: stringEnum(DISTANCE_UNITS, { description: 'Unit of distance' }),
     speedKn: positive(MAX_SPEED_KN, 'Average speed, knots; the trip may last at most a year'),
@@ -134,8 +179,13 @@ export const DistanceData = Type.Object(
     referenceSpeedKn: Type.Optional(
       positive(
         MAX_SPEED_KN,
-        'Speed at which consumption was measured, knots, from a quarter of speedKn to 4 times speedKn; consumption is then scaled by the propeller law',
+        'Speed at which consumption was measured, knots, from a quarter of speedKn to 4 times speedKn; consumption is then scaled by the propeller law. Not for planing hulls',
       ),
+    ),
+    hullType: Type.Optional(
+      stringEnum<HullType>(HULL_TYPES, {
+        description: 'displacement (default) or planing, which takes no referenceSpeedKn',
+      }),
     ),
     generatorLitresPerHour: Type.Optional(
       nonNegative(10_000, 'Fuel consumption of the generators, litres per hour'),
@@ -149,6 +199,7 @@ export const DistanceData = Type.Object(
     ...biofuelFields,
     furtherLines,
     guests,
+    framework,
   },
   {
     ...strict,
@@ -168,6 +219,7 @@ export const CustomData = Type.Object(
       textLine({ maxLength: 120, description: 'Description of the amount' }),
     ),
     guests,
+    framework,
   },
   {
     ...strict,

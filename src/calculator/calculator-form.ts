@@ -1,15 +1,17 @@
-import type { TSchema } from '@sinclair/typebox'
+import { Type, type TSchema } from '@sinclair/typebox'
 import type { NumberFormatter } from '../formatting/number-formatter.js'
 import { formatUnambiguous, parseNumber } from '../formatting/number-input.js'
 import type { FieldError } from '../validation/field-errors.js'
 import {
   CALCULATOR_DATA,
+  CERTIFIABLE,
   FuelLine,
   MAX_FURTHER_LINES,
   type Calculation,
   type CalculatorType,
 } from './calculator-data.js'
 import { ELECTRICITY } from './factors/editions.js'
+import { DEFAULT_FRAMEWORK } from './factors/frameworks.js'
 import { validateCalculation } from './validate-calculation.js'
 
 /** A calculator's form as submitted. Fields of further lines are named `furtherLines.0.quantity`. */
@@ -22,18 +24,38 @@ export interface CalculatorForm {
   missing: string[]
   /** Ambiguous numbers, such as `1,500`, by field: the text, and its value in the user's locale */
   readings: Record<string, { text: string; value: number }>
+  /** The length of the trip, proposed as generator hours; `null` if it is not given */
+  tripHours: number | null
   /** Number of further lines to show: the submitted lines, and a blank line if there is room */
   lineCount: number
   /** The calculation; `null` unless every field is valid */
   calculation: Calculation | null
+  /**
+   * The calculation without the lines that lack a required field, by index in the form; `null` if
+   * there is no such line, or if something else is wrong
+   */
+  partial: { calculation: Calculation; excludedLines: number[] } | null
 }
 
 const DEFAULTS: Record<CalculatorType, Record<string, string>> = {
-  fuel: { fuelType: 'mgo', unit: 'l' },
-  distance: { fuelType: 'mgo', distanceUnit: 'nmi', consumptionUnit: 'l/h' },
-  custom: { unit: 'kg' },
+  fuel: { fuelType: 'mgo', unit: 'l', certifiedAs: 'bio', framework: DEFAULT_FRAMEWORK },
+  distance: {
+    fuelType: 'mgo',
+    distanceUnit: 'nmi',
+    consumptionUnit: 'l/h',
+    certifiedAs: 'bio',
+    hullType: 'displacement',
+    tripLengthUnit: 'd',
+    framework: DEFAULT_FRAMEWORK,
+  },
+  custom: { unit: 'kg', framework: DEFAULT_FRAMEWORK },
 }
-const LINE_DEFAULTS = { use: 'generators', fuelType: 'mgo', unit: 'l' }
+const LINE_DEFAULTS = { use: 'generators', fuelType: 'mgo', unit: 'l', certifiedAs: 'bio' }
+
+/** Fields of a form that are not part of the calculation. */
+const FORM_FIELDS: Partial<Record<CalculatorType, Record<string, TSchema>>> = {
+  distance: { tripLength: Type.Number(), tripLengthUnit: Type.String() },
+}
 
 /** Required fields of a further line. */
 const LINE_REQUIRED = ['fuelType', 'quantity', 'unit']
@@ -68,6 +90,20 @@ export function toFormFields(
     ),
   ]
   return Object.fromEntries(values.map(([name, value]) => [name, toText(value)]))
+}
+
+/** The length of a trip in hours; `null` if it is not given. */
+const toTripHours = ({ tripLength, tripLengthUnit }: Record<string, unknown>): number | null =>
+  typeof tripLength === 'number' ? tripLength * (tripLengthUnit === 'h' ? 1 : 24) : null
+
+/** Uses the length of the trip as generator hours, and drops values that are the default. */
+function toCalculatorData(fields: Record<string, unknown>) {
+  const { tripLength, tripLengthUnit, ...data } = fields
+  const hours = toTripHours(fields)
+  if (hours !== null && data.generatorLitresPerHour !== undefined) data.generatorHours ??= hours
+  if (data.framework === DEFAULT_FRAMEWORK) delete data.framework
+  if (data.hullType === 'displacement') delete data.hullType
+  return data
 }
 
 /** The name of a further line's field in forms. */
@@ -115,7 +151,7 @@ function parseFields(
   if (!('fuelType' in schemas)) return { values, data, unparsable, readings }
   // The form has no unit selector for electricity.
   if (data.fuelType === ELECTRICITY) data.unit = 'kWh'
-  const hidden = listHiddenFields(data.fuelType)
+  const hidden = listHiddenFields(data)
   const shown = Object.fromEntries(Object.entries(data).filter(([name]) => !hidden.includes(name)))
   return {
     values,
@@ -125,16 +161,24 @@ function parseFields(
   }
 }
 
-/** The fields that the form hides for a fuel; their values are ignored. */
-function listHiddenFields(fuelType: unknown): string[] {
-  const blend = fuelType === 'mgo' ? [] : ['hvoPercent']
-  const certified = fuelType === 'mgo' || fuelType === 'hvo' ? [] : ['certifiedGCo2ePerMj']
-  const electricity = fuelType === ELECTRICITY ? [] : ['kgCo2ePerKwh', 'factorSource']
-  return [...blend, ...certified, ...electricity]
+/** The fields that the form hides for a fuel, or that are about a blank field; they are ignored. */
+function listHiddenFields({ fuelType, certifiedGCo2ePerMj }: Record<string, unknown>): string[] {
+  const kinds = CERTIFIABLE.get(fuelType === 'mgo' ? 'hvo' : fuelType)
+  const hasCertificate = certifiedGCo2ePerMj !== undefined
+  return [
+    ...(fuelType === 'mgo' ? [] : ['hvoPercent']),
+    ...(kinds === undefined ? ['certifiedGCo2ePerMj'] : []),
+    ...(kinds === undefined || !hasCertificate ? ['certificateReference'] : []),
+    ...(kinds === undefined || !hasCertificate || kinds.length === 1 ? ['certifiedAs'] : []),
+    ...(fuelType === ELECTRICITY ? [] : ['kgCo2ePerKwh', 'factorSource']),
+  ]
 }
 
-const getElectricityFields = ({ data }: ParsedFields): string[] =>
-  data.fuelType === ELECTRICITY ? ['kgCo2ePerKwh', 'factorSource'] : []
+/** The fields that a fuel needs in addition. */
+function getFuelRequired({ data: { fuelType } }: ParsedFields): string[] {
+  if (fuelType === ELECTRICITY) return ['kgCo2ePerKwh', 'factorSource']
+  return fuelType === 'fame' ? ['certifiedGCo2ePerMj'] : []
+}
 
 /** Parses the submitted further lines. Blank lines are kept in the form, but not calculated. */
 function parseLines(
@@ -179,21 +223,27 @@ export function parseCalculatorForm(
   const { prefix = '', decimalSign } = options
   const schema = CALCULATOR_DATA[type]
   const main = parseFields(
-    schema.properties,
+    { ...schema.properties, ...FORM_FIELDS[type] },
     DEFAULTS[type],
     (name) => submitted[prefix + name],
     decimalSign,
   )
   const { lines, submittedCount } =
     'furtherLines' in schema.properties ? parseLines(submitted, options) : NO_LINES
-  const data =
-    lines.length === 0 ? main.data : { ...main.data, furtherLines: lines.map((line) => line.data) }
-  const validated = validateCalculation(type, data)
+  const mainData = toCalculatorData(main.data)
+  const validate = (included: typeof lines) =>
+    validateCalculation(
+      type,
+      included.length === 0
+        ? mainData
+        : { ...mainData, furtherLines: included.map((line) => line.data) },
+    )
+  const validated = validate(lines)
 
   const values = { ...main.values }
   const readings = { ...main.readings }
   const unparsable = [...main.unparsable]
-  const required = [...schema.required, ...getElectricityFields(main)]
+  const required = [...schema.required, ...getFuelRequired(main)]
   for (const { index, ...line } of lines) {
     const toPath = (name: string): string => getLineField(index, name)
     for (const [name, value] of Object.entries(line.values)) values[toPath(name)] = value
@@ -201,7 +251,7 @@ export function parseCalculatorForm(
     unparsable.push(
       ...line.unparsable.map(({ path, message }) => ({ path: toPath(path), message })),
     )
-    required.push(...[...LINE_REQUIRED, ...getElectricityFields(line)].map(toPath))
+    required.push(...[...LINE_REQUIRED, ...getFuelRequired(line)].map(toPath))
   }
   // The data omits blank lines, so its line numbers can differ from the line numbers in the form.
   const toFormPath = (path: string): string =>
@@ -212,6 +262,11 @@ export function parseCalculatorForm(
     ...invalid.map(({ path, message }) => ({ path: toFormPath(path), message })),
     ...unparsable,
   ]
+  const isIncomplete = ({ index }: { index: number }): boolean =>
+    missing.some((name) => name.startsWith(getLineField(index, '')))
+  const excluded = lines.filter(isIncomplete)
+  const included =
+    excluded.length === 0 ? null : validate(lines.filter((one) => !isIncomplete(one)))
   return {
     values,
     errors: Object.fromEntries(
@@ -221,10 +276,15 @@ export function parseCalculatorForm(
     ),
     missing,
     readings,
+    tripHours: toTripHours(main.data),
     lineCount: Math.min(
       Math.max((lines.at(-1)?.index ?? -1) + 2, submittedCount),
       MAX_FURTHER_LINES,
     ),
     calculation: validated.ok && unparsable.length === 0 ? validated.value : null,
+    partial:
+      included?.ok === true && unparsable.length === 0
+        ? { calculation: included.value, excludedLines: excluded.map(({ index }) => index) }
+        : null,
   }
 }

@@ -1,15 +1,6 @@
 import type { NumberFormatter } from '../formatting/number-formatter.js'
-import type {
-  CombustionFactors,
-  Edition,
-  MassBasedFuel,
-  VolumeBasedFuel,
-} from './factors/edition.js'
-import {
-  toCertifiedEmissionsPerKilogram,
-  toEmissionsPerKilogram,
-  type FuelPart,
-} from './fuel-emissions.js'
+import type { MassBasedFuel, VolumeBasedFuel } from './factors/edition.js'
+import { toEmissionsPerKilogram, type FuelPart, type Gwp100 } from './fuel-emissions.js'
 
 /** One line of the calculation breakdown: `Mass of the fuel: 500 l × 0.854 kg/l = 427 kg`. */
 export interface CalculationStep {
@@ -20,7 +11,7 @@ export interface CalculationStep {
 
 interface StepOptions {
   numbers: NumberFormatter
-  gwp100: Edition['gwp100']
+  gwp100: Gwp100
   isGivenByMass: boolean
   /** Name of the fuel if the line has more than one fuel */
   prefix: string
@@ -31,16 +22,14 @@ export const formatCo2e = (kilograms: number, { significant }: NumberFormatter):
 
 /** Builds the steps from an amount of one fuel to its CO2e. */
 export function buildPartSteps(part: FuelPart, options: StepOptions): CalculationStep[] {
-  const { fuel, certifiedGCo2ePerMj } = part
+  const { fuel } = part
   const { isGivenByMass, numbers, prefix } = options
-  const usesMass = fuel.basis === 'mass' || certifiedGCo2ePerMj !== null
+  const usesMass = fuel.basis === 'mass'
   const steps: CalculationStep[] = []
   if (usesMass && !isGivenByMass) steps.push(buildMassStep(part, numbers))
   if (!usesMass && isGivenByMass) steps.push(buildVolumeStep(part, numbers))
-  if (fuel.basis === 'mass') steps.push(...buildMassBasedSteps(fuel, part, options))
-  else if (fuel.certified !== undefined && certifiedGCo2ePerMj !== null) {
-    steps.push(...buildCertifiedSteps(fuel.certified, certifiedGCo2ePerMj, part, options))
-  } else steps.push(...buildVolumeBasedSteps(fuel, part, numbers))
+  if (usesMass) steps.push(...buildMassBasedSteps(fuel, part, options))
+  else steps.push(...buildVolumeBasedSteps(fuel, part, numbers))
   return steps.map((step) => ({ ...step, label: prefix + step.label }))
 }
 
@@ -85,7 +74,7 @@ function buildVolumeBasedSteps(
 }
 
 function formatCombustion(
-  { co2, ch4, n2o }: CombustionFactors,
+  { co2, ch4, n2o }: MassBasedFuel,
   { gwp100, numbers: { exact } }: StepOptions,
 ): string {
   return `${exact(co2.value)} + ${exact(ch4.value)} × ${exact(gwp100.ch4.value)} + ${exact(n2o.value)} × ${exact(gwp100.n2o.value)}`
@@ -114,45 +103,41 @@ function buildMassBasedSteps(
   options: StepOptions,
 ): CalculationStep[] {
   const { numbers, gwp100 } = options
-  const { exact, significant } = numbers
-  const { lowerCalorificValue, wellToTank, methaneSlip } = fuel
+  const { exact } = numbers
+  const { methaneSlip } = fuel
   const combustion = formatCombustion(fuel, options)
   const perKilogramFormula = methaneSlip
     ? `${exact(1 - methaneSlip.value)} × (${combustion}) + ${exact(methaneSlip.value)} × ${exact(gwp100.ch4.value)}`
     : combustion
+  const { tankToWake } = toEmissionsPerKilogram(fuel, gwp100, part.certificate)
   return [
-    {
-      ...buildResults(part, numbers).wellToTank,
-      formula: `${significant(part.kilograms)} kg × ${exact(lowerCalorificValue.value)} MJ/kg × ${exact(wellToTank.value)} g CO₂e/MJ ÷ ${exact(1000)}`,
-    },
-    ...buildTankToWakeSteps(
-      part,
-      toEmissionsPerKilogram(fuel, gwp100).tankToWake,
-      perKilogramFormula,
-      options,
-    ),
+    buildWellToTankStep(fuel, part, numbers),
+    ...buildTankToWakeSteps(part, tankToWake, perKilogramFormula, options),
   ]
 }
 
-function buildCertifiedSteps(
-  factors: CombustionFactors,
-  gCo2ePerMj: number,
+/** A certified value includes the CO2 from burning the fuel, so it is deducted here. */
+const CERTIFIED_LABELS = {
+  bio: 'Well-to-tank of the biofuel: certified value less the CO₂ that its plants took up',
+  rfnbo: 'Well-to-tank of the e-fuel: certified value less the CO₂ of its combustion',
+} as const
+
+function buildWellToTankStep(
+  { lowerCalorificValue, wellToTank, co2 }: MassBasedFuel,
   part: FuelPart,
-  options: StepOptions,
-): CalculationStep[] {
-  const { numbers, gwp100 } = options
+  numbers: NumberFormatter,
+): CalculationStep {
   const { exact, significant } = numbers
-  const { lowerCalorificValue, co2 } = factors
-  return [
-    {
-      ...buildResults(part, numbers).wellToTank,
-      formula: `${significant(part.kilograms)} kg × (${exact(lowerCalorificValue.value)} MJ/kg × ${exact(gCo2ePerMj)} g CO₂e/MJ ÷ ${exact(1000)} − ${exact(co2.value)})`,
-    },
-    ...buildTankToWakeSteps(
-      part,
-      toCertifiedEmissionsPerKilogram(factors, gCo2ePerMj, gwp100).tankToWake,
-      formatCombustion(factors, options),
-      options,
-    ),
-  ]
+  const { certificate, kilograms } = part
+  const perMegajoule = certificate?.gCo2ePerMj ?? wellToTank?.value ?? 0
+  const perKilogram = `${exact(lowerCalorificValue.value)} MJ/kg × ${exact(perMegajoule)} g CO₂e/MJ ÷ ${exact(1000)}`
+  const step = buildResults(part, numbers).wellToTank
+  const amount = `${significant(kilograms)} kg`
+  return certificate === null
+    ? { ...step, formula: `${amount} × ${perKilogram}` }
+    : {
+        ...step,
+        label: CERTIFIED_LABELS[certificate.as],
+        formula: `${amount} × (${perKilogram} − ${exact(co2.value)})`,
+      }
 }

@@ -8,10 +8,25 @@ import {
   type LineUse,
 } from './calculator-data.js'
 import { calculateDistanceFuel } from './distance-fuel.js'
+import { EstimateWarning, findWarnings } from './estimate-warnings.js'
 import { Factor, listLineFactors } from './factor-list.js'
 import type { Edition } from './factors/edition.js'
 import { FUEL_TYPES, LATEST_EDITION, type BurntFuelType } from './factors/editions.js'
-import { calculateLine, sumEmissions, type LineEmissions } from './fuel-emissions.js'
+import {
+  DEFAULT_FRAMEWORK,
+  FrameworkSchema,
+  getGwp100,
+  type Framework,
+} from './factors/frameworks.js'
+import {
+  calculateLine,
+  sumEmissions,
+  sumGases,
+  UNKNOWN_GASES,
+  type Gwp100,
+  type LineEmissions,
+} from './fuel-emissions.js'
+import { roundResult, roundResults } from './round-result.js'
 import { getDistanceLines, getFuelLines, type TripLine } from './trip-lines.js'
 import { KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
 
@@ -28,7 +43,22 @@ const fuel = {
   fuelKg: nullableNumber('Fuel burnt, kg'),
 }
 
-const EstimateLine = Type.Object(
+export const Gases = Type.Object(
+  {
+    co2Kg: nullableNumber('CO2 without biogenic CO2, kg'),
+    ch4Kg: nullableNumber('CH4, kg'),
+    n2oKg: nullableNumber('N2O, kg'),
+    biogenicCo2Kg: nullableNumber(
+      'Biogenic CO2, kg. Tank-to-wake CO2e includes it if the fuel has a certified value, whose well-to-tank part has it deducted; otherwise it does not',
+    ),
+  },
+  {
+    title: 'Gases',
+    description: 'Gases from burning the fuel; null where only CO2e is published',
+  },
+)
+
+export const EstimateLine = Type.Object(
   {
     use: Type.Unsafe<LineUse | null>({
       type: ['string', 'null'],
@@ -40,6 +70,7 @@ const EstimateLine = Type.Object(
     ...emissions,
     ...fuel,
     kilowattHours: nullableNumber('Electricity used, kWh'),
+    gases: Gases,
   },
   { title: 'Line of an estimate' },
 )
@@ -58,6 +89,9 @@ export const Estimate = Type.Object(
     lines: Type.Array(EstimateLine, {
       description: 'The fuels of the trip: the engines first, then the further lines as entered',
     }),
+    gases: Gases,
+    framework: FrameworkSchema,
+    warnings: Type.Array(EstimateWarning, { description: 'What may make the result misleading' }),
     method: Type.String({ description: 'Calculation method' }),
     factors: Type.Array(Factor, { description: 'Every published or entered number used' }),
     edition: Type.String({ description: 'Edition of the emission factors' }),
@@ -67,7 +101,7 @@ export const Estimate = Type.Object(
 )
 export type Estimate = Static<typeof Estimate>
 
-const WELL_TO_WAKE = 'Well-to-wake (ISO 14083): well-to-tank plus tank-to-wake'
+const WELL_TO_WAKE = 'Well-to-wake, as ISO 14083 defines it: well-to-tank plus tank-to-wake'
 
 const KILOMETRES_IN_NAUTICAL_MILE: Factor = {
   name: 'Kilometres in a nautical mile',
@@ -109,11 +143,12 @@ const CONVERSIONS: Partial<Record<string, Factor[]>> = {
 /** Lists each factor once, even if several fuels or lines share it. */
 function listFactors(
   edition: Edition<BurntFuelType>,
+  gwp100: Gwp100,
   units: readonly string[],
   results: readonly LineEmissions[],
 ): Factor[] {
   const conversions = units.flatMap((unit) => CONVERSIONS[unit] ?? [])
-  const perLine = results.flatMap((result, i) => listLineFactors(edition, result, i + 1))
+  const perLine = results.flatMap((result, i) => listLineFactors(edition, gwp100, result, i + 1))
   const seen = new Set<string>()
   return [...conversions, ...perLine].filter(({ name, fuelType = '', line = '' }) => {
     const key = `${name}/${fuelType}/${line}`
@@ -133,25 +168,29 @@ interface Trip {
   method: string
   hours: number | null
   guests: number | undefined
+  framework: Framework
 }
 
 function estimateTrip(
   calculatorType: 'fuel' | 'distance',
-  { lines, units, method, hours, guests }: Trip,
+  { lines, units, method, hours, guests, framework }: Trip,
   edition: Edition<BurntFuelType>,
-): Estimate {
-  const results = lines.map((line) => calculateLine(edition, line))
+): Omit<Estimate, 'warnings'> {
+  const gwp100 = getGwp100(framework, edition)
+  const results = lines.map((line) => calculateLine(edition, gwp100, line))
   const total = sumEmissions(results)
   return {
     calculatorType,
-    ...total,
+    ...roundResults(total),
     fuelLitres: sumOrNull(results.map(({ fuelLitres }) => fuelLitres)),
     fuelKg: sumOrNull(results.map(({ fuelKg }) => fuelKg)),
     hours,
     ...perGuest(total.co2eKg, guests),
     lines: results.map(toEstimateLine),
+    gases: roundResults(sumGases(results)),
+    framework,
     method: `${WELL_TO_WAKE}, ${method}`,
-    factors: listFactors(edition, units, results),
+    factors: listFactors(edition, gwp100, units, results),
     edition: edition.id,
     dataset: edition.title,
   }
@@ -161,17 +200,18 @@ const toEstimateLine = ({ line, ...result }: LineEmissions): EstimateLine => ({
   use: line.use,
   fuelType: line.fuelType,
   hvoPercent: 'hvoPercent' in line && line.hvoPercent > 0 ? line.hvoPercent : null,
-  co2eKg: result.co2eKg,
-  wellToTankCo2eKg: result.wellToTankCo2eKg,
-  tankToWakeCo2eKg: result.tankToWakeCo2eKg,
+  co2eKg: roundResult(result.co2eKg),
+  wellToTankCo2eKg: roundResult(result.wellToTankCo2eKg),
+  tankToWakeCo2eKg: roundResult(result.tankToWakeCo2eKg),
   fuelLitres: result.fuelLitres,
   fuelKg: result.fuelKg,
   kilowattHours: result.kilowattHours,
+  gases: roundResults(result.gases),
 })
 
 const perGuest = (co2eKg: number, guests: number | undefined) => ({
   guests: guests ?? null,
-  co2eKgPerGuest: guests === undefined ? null : co2eKg / guests,
+  co2eKgPerGuest: guests === undefined ? null : roundResult(co2eKg / guests),
 })
 
 function toDistanceTrip(data: DistanceData): Trip {
@@ -185,6 +225,7 @@ function toDistanceTrip(data: DistanceData): Trip {
     method: `from distance, speed and consumption${scaling}`,
     hours: calculateDistanceFuel(data).hours,
     guests: data.guests,
+    framework: data.framework ?? DEFAULT_FRAMEWORK,
   }
 }
 
@@ -196,10 +237,19 @@ const getFurtherUnits = (lines: readonly { unit: string }[] = []): string[] =>
  *
  * @param edition edition of the emission factors; defaults to the newest
  */
-export function calculateEstimate(
-  { calculatorType, calculatorData }: Calculation,
+export const calculateEstimate = (
+  calculation: Calculation,
   edition: Edition<BurntFuelType> = LATEST_EDITION,
-): Estimate {
+): Estimate => ({
+  ...calculateResult(calculation, edition),
+  warnings: findWarnings(calculation),
+})
+
+function calculateResult(
+  { calculatorType, calculatorData }: Calculation,
+  edition: Edition<BurntFuelType>,
+): Omit<Estimate, 'warnings'> {
+  const { guests, framework = DEFAULT_FRAMEWORK } = calculatorData
   switch (calculatorType) {
     case 'fuel': {
       const trip: Trip = {
@@ -207,14 +257,15 @@ export function calculateEstimate(
         units: [calculatorData.unit, ...getFurtherUnits(calculatorData.furtherLines)],
         method: 'from the fuel burnt',
         hours: null,
-        guests: calculatorData.guests,
+        guests,
+        framework,
       }
       return estimateTrip('fuel', trip, edition)
     }
     case 'distance':
       return estimateTrip('distance', toDistanceTrip(calculatorData), edition)
     case 'custom': {
-      const co2eKg = calculatorData.amount * KILOGRAMS_PER[calculatorData.unit]
+      const co2eKg = roundResult(calculatorData.amount * KILOGRAMS_PER[calculatorData.unit])
       return {
         calculatorType,
         co2eKg,
@@ -223,8 +274,10 @@ export function calculateEstimate(
         fuelLitres: null,
         fuelKg: null,
         hours: null,
-        ...perGuest(co2eKg, calculatorData.guests),
+        ...perGuest(co2eKg, guests),
         lines: [],
+        gases: UNKNOWN_GASES,
+        framework,
         method: 'CO2e as entered, without calculation',
         factors: [],
         edition: edition.id,

@@ -1,8 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { stringEnum } from '../validation/string-enum.js'
-import type { CombustionFactors, Edition, FactorValue } from './factors/edition.js'
-import { BURNT_FUEL_TYPES, EDITIONS, type BurntFuelType } from './factors/editions.js'
-import type { LineEmissions } from './fuel-emissions.js'
+import type { CombustionFactors, Edition, Fuel, FactorValue } from './factors/edition.js'
+import { EDITIONS, type BurntFuelType } from './factors/editions.js'
+import type { FuelPart, Gwp100, LineEmissions } from './fuel-emissions.js'
 
 /** A number used in a calculation, and where it was published. */
 export const Factor = Type.Object(
@@ -30,12 +30,10 @@ export const Factor = Type.Object(
 )
 export type Factor = Static<typeof Factor>
 
-function listGwp100({ gwp100 }: Edition): Factor[] {
-  return [
-    { name: 'GWP100 of CH4', ...gwp100.ch4 },
-    { name: 'GWP100 of N2O', ...gwp100.n2o },
-  ]
-}
+export const listGwp100 = ({ ch4, n2o }: Gwp100): Factor[] => [
+  { name: 'GWP100 of CH4', ...ch4 },
+  { name: 'GWP100 of N2O', ...n2o },
+]
 
 const listCombustion = ({ co2, ch4, n2o }: CombustionFactors): [string, FactorValue][] => [
   ['Tank-to-wake CO2', co2],
@@ -43,14 +41,17 @@ const listCombustion = ({ co2, ch4, n2o }: CombustionFactors): [string, FactorVa
   ['Tank-to-wake N2O', n2o],
 ]
 
-function listFuelFactors(edition: Edition<BurntFuelType>, fuelType: BurntFuelType): Factor[] {
-  const fuel = edition.fuels[fuelType]
-  const named: [string, FactorValue | undefined][] =
+const toFactors = (named: [string, FactorValue | undefined][], fuelType: string): Factor[] =>
+  named.flatMap(([name, factor]) => (factor === undefined ? [] : [{ name, ...factor, fuelType }]))
+
+const listFuelFactors = (fuel: Fuel, fuelType: string): Factor[] =>
+  toFactors(
     fuel.basis === 'volume'
       ? [
           ['Density', fuel.density],
           ['Tank-to-wake', fuel.tankToWake],
           ['Well-to-tank', fuel.wellToTank],
+          ['Biogenic CO2', fuel.certified?.co2],
         ]
       : [
           ['Density', fuel.density],
@@ -58,59 +59,61 @@ function listFuelFactors(edition: Edition<BurntFuelType>, fuelType: BurntFuelTyp
           ['Well-to-tank', fuel.wellToTank],
           ...listCombustion(fuel),
           ['Methane slip', fuel.methaneSlip],
-        ]
-  return [...toFactors(named, fuelType), ...(fuel.basis === 'mass' ? listGwp100(edition) : [])]
-}
-
-const toFactors = (named: [string, FactorValue | undefined][], fuelType: BurntFuelType): Factor[] =>
-  named.flatMap(([name, factor]) => (factor === undefined ? [] : [{ name, ...factor, fuelType }]))
+        ],
+    fuelType,
+  )
 
 /** The published numbers, by edition and fuel. */
-const PUBLISHED = new Map<string, Record<BurntFuelType, Factor[]>>(
-  EDITIONS.map((edition) => [
-    edition.id,
-    Object.fromEntries(
-      BURNT_FUEL_TYPES.map((fuelType) => [fuelType, listFuelFactors(edition, fuelType)]),
-    ) as Record<BurntFuelType, Factor[]>,
+const PUBLISHED = new Map<string, Map<string, Factor[]>>(
+  EDITIONS.map(({ id, fuels }: Edition) => [
+    id,
+    new Map(
+      Object.entries(fuels).map(([fuelType, fuel]) => [fuelType, listFuelFactors(fuel, fuelType)]),
+    ),
   ]),
 )
 
-/** The published numbers of a fuel, excluding those that are used only with a certified value. */
-export const getPublishedFactors = (edition: Edition, fuelType: BurntFuelType): Factor[] =>
-  PUBLISHED.get(edition.id)?.[fuelType] ?? []
-
-function listCertifiedFactors(
-  edition: Edition<BurntFuelType>,
+/**
+ * The published numbers of a fuel, excluding those that are used only with a certified value.
+ *
+ * @param gwp100 added if the fuel's CH4 and N2O are multiplied with them
+ */
+export function getPublishedFactors(
+  { id, fuels }: Edition<BurntFuelType>,
   fuelType: BurntFuelType,
-  gCo2ePerMj: number,
+  gwp100: Gwp100,
+): Factor[] {
+  const published = PUBLISHED.get(id)?.get(fuelType) ?? listFuelFactors(fuels[fuelType], fuelType)
+  return fuels[fuelType].basis === 'mass' ? [...published, ...listGwp100(gwp100)] : published
+}
+
+/** The numbers of a certified fuel: its certified value replaces the published well-to-tank factor. */
+function listCertifiedFactors(
+  { fuel, fuelType, certificate }: FuelPart,
+  gwp100: Gwp100,
   line: number,
 ): Factor[] {
-  const fuel = edition.fuels[fuelType]
-  if (fuel.basis !== 'volume' || fuel.certified === undefined) return []
+  if (certificate === null) return []
+  const { gCo2ePerMj, as, reference } = certificate
+  const details = [as === 'bio' ? 'biofuel' : 'e-fuel (RFNBO)', reference].filter(Boolean)
   return [
-    ...toFactors(
-      [
-        ['Density', fuel.density],
-        ['Lower calorific value', fuel.certified.lowerCalorificValue],
-        ...listCombustion(fuel.certified),
-      ],
-      fuelType,
-    ),
+    ...listFuelFactors(fuel, fuelType).filter(({ name }) => name !== 'Well-to-tank'),
     {
       name: 'Certified well-to-wake',
       value: gCo2ePerMj,
       unit: 'g CO2e/MJ',
-      source: 'entered, from the proof of sustainability',
+      source: `entered, from the proof of sustainability: ${details.join(', ')}`,
       fuelType,
       line,
     },
-    ...listGwp100(edition),
+    ...listGwp100(gwp100),
   ]
 }
 
 /** Every number used for a line of a trip. */
 export function listLineFactors(
   edition: Edition<BurntFuelType>,
+  gwp100: Gwp100,
   { line, parts }: LineEmissions,
   number: number,
 ): Factor[] {
@@ -126,9 +129,9 @@ export function listLineFactors(
       },
     ]
   }
-  return parts.flatMap(({ fuelType, certifiedGCo2ePerMj }) =>
-    certifiedGCo2ePerMj === null
-      ? getPublishedFactors(edition, fuelType)
-      : listCertifiedFactors(edition, fuelType, certifiedGCo2ePerMj, number),
+  return parts.flatMap((part) =>
+    part.certificate === null
+      ? getPublishedFactors(edition, part.fuelType, gwp100)
+      : listCertifiedFactors(part, gwp100, number),
   )
 }

@@ -1,16 +1,21 @@
-import type { NumberFormatter } from '../formatting/number-formatter.js'
+import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
 import {
   AMOUNT_UNITS,
   CALCULATOR_DATA,
+  CERTIFIED_AS,
   CONSUMPTION_UNITS,
   DISTANCE_UNITS,
   FuelLine,
+  HULL_TYPES,
   LINE_USES,
   QUANTITY_UNITS,
   type CalculatorType,
+  type CertifiedAs,
+  type HullType,
 } from './calculator-data.js'
 import { getLineField, type CalculatorForm } from './calculator-form.js'
 import { BURNT_FUEL_TYPES, FUEL_TYPES, getFuelName, type FuelType } from './factors/editions.js'
+import { FRAMEWORK_NAMES, FRAMEWORKS } from './factors/frameworks.js'
 import { USE_NAMES } from './line-names.js'
 import { UNIT_NAMES } from './units.js'
 
@@ -38,16 +43,37 @@ export const FIELD_NAMES: Record<string, string> = {
   consumption: 'Fuel consumption',
   consumptionUnit: 'Fuel consumption unit',
   referenceSpeedKn: 'Reference speed',
+  hullType: 'Hull',
+  tripLength: 'How long was the trip?',
   generatorLitresPerHour: 'Generator consumption',
   generatorHours: 'Generator hours',
   description: 'Description',
   hvoPercent: 'HVO in the blend',
-  certifiedGCo2ePerMj: 'Certified emissions of the HVO',
+  certifiedGCo2ePerMj: 'Certified emissions',
+  certifiedAs: 'Certified as',
+  certificateReference: 'Proof of sustainability',
   kgCo2ePerKwh: 'Emission factor of the electricity',
   factorSource: 'Source of the emission factor',
   guests: 'Guests',
   use: 'Used by',
+  framework: 'Framework',
 }
+
+const HULL_NAMES: Record<HullType, string> = {
+  displacement: 'Displacement or semi-displacement',
+  planing: 'Planing',
+}
+
+const CERTIFIED_AS_NAMES: Record<CertifiedAs, string> = {
+  bio: 'Biofuel',
+  rfnbo: 'E-fuel (RFNBO)',
+}
+
+/**
+ * UK electricity, kg CO2e/kWh: generation, transmission and distribution losses, and both
+ * well-to-tank parts, 0.13096 + 0.01299 + 0.03682 + 0.00359 (DESNZ 2026).
+ */
+const UK_GRID = { value: '0.18436', label: 'UK grid, DESNZ 2026, total' }
 
 interface Option {
   value: string
@@ -69,6 +95,14 @@ export const CHOICES: Record<string, Option[]> = {
   distanceUnit: toUnitOptions(DISTANCE_UNITS),
   consumptionUnit: toUnitOptions(CONSUMPTION_UNITS),
   amountUnit: toUnitOptions(AMOUNT_UNITS),
+  hullType: HULL_TYPES.map((value) => ({ value, label: HULL_NAMES[value] })),
+  certifiedAs: CERTIFIED_AS.map((value) => ({ value, label: CERTIFIED_AS_NAMES[value] })),
+  framework: FRAMEWORKS.map((value) => ({ value, label: FRAMEWORK_NAMES[value] })),
+  tripLengthUnit: [
+    { value: 'd', label: 'days' },
+    { value: 'h', label: 'hours' },
+  ],
+  grid: [UK_GRID],
 }
 
 /**
@@ -101,14 +135,17 @@ function sortByFormOrder(fields: string[]): string[] {
   return fields.toSorted((a, b) => getKey(a) - getKey(b))
 }
 
+const FORM_ONLY_FIELDS: Partial<Record<CalculatorType, string[]>> = { distance: ['tripLength'] }
+
 /** The names of a form's fields, including those of its further lines. */
 export const listFieldNames = (type: CalculatorType, lineCount: number): string[] =>
-  Object.keys(CALCULATOR_DATA[type].properties).flatMap((name) =>
-    name === 'furtherLines'
-      ? Array.from({ length: lineCount }, (_, i) =>
-          Object.keys(FuelLine.properties).map((field) => getLineField(i, field)),
-        ).flat()
-      : [name],
+  [...Object.keys(CALCULATOR_DATA[type].properties), ...(FORM_ONLY_FIELDS[type] ?? [])].flatMap(
+    (name) =>
+      name === 'furtherLines'
+        ? Array.from({ length: lineCount }, (_, i) =>
+            Object.keys(FuelLine.properties).map((field) => getLineField(i, field)),
+          ).flat()
+        : [name],
   )
 
 const toSentenceCase = (label: string): string => label.charAt(0).toLowerCase() + label.slice(1)
@@ -131,6 +168,20 @@ export const describeReadings = (
     ([field, { text, value }]) =>
       `${getLabel(field)}: “${text}” was read as ${numbers.input(String(value))}.`,
   )
+
+/** The lines that a result does not include, and what they need. */
+const describeExcludedLines = ({ partial, missing }: CalculatorForm): string[] =>
+  (partial?.excludedLines ?? []).map((index) => {
+    const needed = missing
+      .filter((name) => name.startsWith(getLineField(index, '')))
+      .map((name) => toSentenceCase(FIELD_NAMES[LINE_FIELD.exec(name)?.[2] ?? ''] ?? name))
+    return `Line ${index + 2} is not included in this result. Still needed: ${needed.join(', ')}.`
+  })
+
+const describeGeneratorHours = (tripHours: number | null, { exact }: NumberFormatter): string =>
+  tripHours === null
+    ? 'Blank: the length of the trip or, without it, the time under way.'
+    : `Blank: ${withUnit(exact(tripHours), 'hours')}, the length of the trip.`
 
 /** @param showMissing whether blank required fields count as errors */
 export function buildFormView(
@@ -157,5 +208,7 @@ export function buildFormView(
     })),
     missing: sortByFormOrder(form.missing).map(toSentenceLabel),
     readings: describeReadings(form, numbers),
+    excluded: describeExcludedLines(form),
+    generatorHoursHint: describeGeneratorHours(form.tripHours, numbers),
   }
 }

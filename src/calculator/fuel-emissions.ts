@@ -1,12 +1,6 @@
-import type {
-  CombustionFactors,
-  Edition,
-  Fuel,
-  MassBasedFuel,
-  VolumeBasedFuel,
-} from './factors/edition.js'
+import type { Edition, Fuel, MassBasedFuel, VolumeBasedFuel } from './factors/edition.js'
 import type { BurntFuelType } from './factors/editions.js'
-import type { FuelAmount, TripLine } from './trip-lines.js'
+import type { Certificate, FuelAmount, TripLine } from './trip-lines.js'
 
 /** Emissions of an amount of fuel, kg CO2e. */
 export interface Emissions {
@@ -15,14 +9,23 @@ export interface Emissions {
   tankToWakeCo2eKg: number
 }
 
+/** Gases from burning the fuel, kg; `null` where only CO2e is published. */
+export interface Gases {
+  /** Without biogenic CO2 */
+  co2Kg: number | null
+  ch4Kg: number | null
+  n2oKg: number | null
+  biogenicCo2Kg: number | null
+}
+
 /** One of the fuels of a line; a blend has two. */
 export interface FuelPart extends Emissions {
   fuelType: BurntFuelType
   fuel: Fuel
   litres: number
   kilograms: number
-  /** Certified well-to-wake emissions of a biofuel, g CO2e/MJ */
-  certifiedGCo2ePerMj: number | null
+  certificate: Certificate | null
+  gases: Gases
 }
 
 /** Emissions of a line, and the amounts of fuel and electricity that it used. */
@@ -32,6 +35,7 @@ export interface LineEmissions extends Emissions {
   fuelKg: number | null
   kilowattHours: number | null
   parts: FuelPart[]
+  gases: Gases
 }
 
 /** kg CO2e per kilogram or litre of fuel. */
@@ -40,38 +44,51 @@ export interface EmissionsPerUnit {
   tankToWake: number
 }
 
-type Gwp100 = Edition['gwp100']
+export type Gwp100 = Edition['gwp100']
 
-const toCombustionCo2e = ({ co2, ch4, n2o }: CombustionFactors, gwp100: Gwp100): number =>
-  co2.value + ch4.value * gwp100.ch4.value + n2o.value * gwp100.n2o.value
+/** The fuel with the factors that apply: with a certificate, those by mass. */
+const selectFactors = (fuel: Fuel, certificate: Certificate | null): Fuel =>
+  fuel.basis === 'mass' || fuel.certified === undefined || certificate === null
+    ? fuel
+    : { basis: 'mass', name: fuel.name, density: fuel.density, ...fuel.certified }
 
-/** FuelEU Maritime, Annex I: the slipped share is emitted as methane; only the rest burns. */
-export function toEmissionsPerKilogram(fuel: MassBasedFuel, gwp100: Gwp100): EmissionsPerUnit {
+/**
+ * Gases per kilogram of fuel. FuelEU Maritime, Annex I: the slipped share is emitted as methane;
+ * only the rest burns.
+ */
+function toGasesPerKilogram(fuel: MassBasedFuel) {
   const slip = fuel.methaneSlip?.value ?? 0
   return {
-    wellToTank: (fuel.lowerCalorificValue.value * fuel.wellToTank.value) / 1000,
-    tankToWake: (1 - slip) * toCombustionCo2e(fuel, gwp100) + slip * gwp100.ch4.value,
+    co2: (1 - slip) * fuel.co2.value,
+    ch4: (1 - slip) * fuel.ch4.value + slip,
+    n2o: (1 - slip) * fuel.n2o.value,
   }
 }
 
 /**
- * FuelEU Maritime, Annex II, column 4: the well-to-tank value of a biofuel is its certified value E
- * minus the CO2 from burning it, Cf / LCV.
+ * Emissions of a fuel with factors by mass.
+ *
+ * FuelEU Maritime, Annex II, column 4: the well-to-tank value of a certified fuel is its certified
+ * value E minus the CO2 from burning it, Cf / LCV.
  */
-export function toCertifiedEmissionsPerKilogram(
-  factors: CombustionFactors,
-  gCo2ePerMj: number,
+export function toEmissionsPerKilogram(
+  fuel: MassBasedFuel,
   gwp100: Gwp100,
+  certificate: Certificate | null,
 ): EmissionsPerUnit {
+  const { lowerCalorificValue, wellToTank, co2 } = fuel
+  const gases = toGasesPerKilogram(fuel)
+  const gCo2ePerMj = certificate?.gCo2ePerMj ?? wellToTank?.value ?? 0
   return {
-    wellToTank: (factors.lowerCalorificValue.value * gCo2ePerMj) / 1000 - factors.co2.value,
-    tankToWake: toCombustionCo2e(factors, gwp100),
+    wellToTank:
+      (lowerCalorificValue.value * gCo2ePerMj) / 1000 - (certificate === null ? 0 : co2.value),
+    tankToWake: gases.co2 + gases.ch4 * gwp100.ch4.value + gases.n2o * gwp100.n2o.value,
   }
 }
 
-const toEmissionsPerLitre = (fuel: VolumeBasedFuel): EmissionsPerUnit => ({
-  wellToTank: fuel.wellToTank.value,
-  tankToWake: fuel.tankToWake.value,
+const toEmissionsPerLitre = ({ wellToTank, tankToWake }: VolumeBasedFuel): EmissionsPerUnit => ({
+  wellToTank: wellToTank.value,
+  tankToWake: tankToWake.value,
 })
 
 const sumBy = <T>(items: readonly T[], get: (item: T) => number): number =>
@@ -84,37 +101,67 @@ export function sumEmissions(items: readonly Emissions[]): Emissions {
   return { co2eKg: wellToTankCo2eKg + tankToWakeCo2eKg, wellToTankCo2eKg, tankToWakeCo2eKg }
 }
 
+export const NO_GASES: Gases = { co2Kg: 0, ch4Kg: 0, n2oKg: 0, biogenicCo2Kg: 0 }
+export const UNKNOWN_GASES: Gases = { co2Kg: null, ch4Kg: null, n2oKg: null, biogenicCo2Kg: null }
+
+const addOrNull = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? null : a + b
+
+/** Adds up gases; a sum with an unknown part is unknown. */
+export const sumGases = (items: readonly { gases: Gases }[]): Gases =>
+  items.reduce(
+    (sum, { gases }) => ({
+      co2Kg: addOrNull(sum.co2Kg, gases.co2Kg),
+      ch4Kg: addOrNull(sum.ch4Kg, gases.ch4Kg),
+      n2oKg: addOrNull(sum.n2oKg, gases.n2oKg),
+      biogenicCo2Kg: addOrNull(sum.biogenicCo2Kg, gases.biogenicCo2Kg),
+    }),
+    NO_GASES,
+  )
+
+function calculateGases(fuel: Fuel, kilograms: number, certificate: Certificate | null): Gases {
+  if (fuel.basis === 'volume') {
+    // The published CO2e of a biofuel excludes its biogenic CO2.
+    const biogenicCo2Kg = fuel.certified ? kilograms * fuel.certified.co2.value : null
+    return { ...UNKNOWN_GASES, biogenicCo2Kg }
+  }
+  const { co2, ch4, n2o } = toGasesPerKilogram(fuel)
+  const isBiogenic = certificate?.as === 'bio'
+  return {
+    co2Kg: isBiogenic ? 0 : kilograms * co2,
+    ch4Kg: kilograms * ch4,
+    n2oKg: kilograms * n2o,
+    biogenicCo2Kg: isBiogenic ? kilograms * co2 : 0,
+  }
+}
+
 function calculatePart(
-  { fuels, gwp100 }: Edition<BurntFuelType>,
+  { fuels }: Edition<BurntFuelType>,
+  gwp100: Gwp100,
   fuelType: BurntFuelType,
   amount: FuelAmount,
-  certifiedGCo2ePerMj: number | null,
+  certificate: Certificate | null,
 ): FuelPart {
-  const fuel: Fuel = fuels[fuelType]
+  const fuel = selectFactors(fuels[fuelType], certificate)
   const litres = 'litres' in amount ? amount.litres : amount.kilograms / fuel.density.value
   const kilograms = 'kilograms' in amount ? amount.kilograms : amount.litres * fuel.density.value
-  const certified = fuel.basis === 'volume' ? fuel.certified : undefined
-  const toPart = (units: number, per: EmissionsPerUnit, value: number | null): FuelPart => {
-    const wellToTankCo2eKg = units * per.wellToTank
-    const tankToWakeCo2eKg = units * per.tankToWake
-    return {
-      fuelType,
-      fuel,
-      litres,
-      kilograms,
-      certifiedGCo2ePerMj: value,
-      co2eKg: wellToTankCo2eKg + tankToWakeCo2eKg,
-      wellToTankCo2eKg,
-      tankToWakeCo2eKg,
-    }
+  const [units, per] =
+    fuel.basis === 'mass'
+      ? [kilograms, toEmissionsPerKilogram(fuel, gwp100, certificate)]
+      : [litres, toEmissionsPerLitre(fuel)]
+  const wellToTankCo2eKg = units * per.wellToTank
+  const tankToWakeCo2eKg = units * per.tankToWake
+  return {
+    fuelType,
+    fuel,
+    litres,
+    kilograms,
+    certificate,
+    gases: calculateGases(fuel, kilograms, certificate),
+    co2eKg: wellToTankCo2eKg + tankToWakeCo2eKg,
+    wellToTankCo2eKg,
+    tankToWakeCo2eKg,
   }
-  if (certified !== undefined && certifiedGCo2ePerMj !== null) {
-    const per = toCertifiedEmissionsPerKilogram(certified, certifiedGCo2ePerMj, gwp100)
-    return toPart(kilograms, per, certifiedGCo2ePerMj)
-  }
-  return fuel.basis === 'mass'
-    ? toPart(kilograms, toEmissionsPerKilogram(fuel, gwp100), null)
-    : toPart(litres, toEmissionsPerLitre(fuel), null)
 }
 
 /** Converts an amount of a blend to litres; the share of HVO is by volume. */
@@ -129,7 +176,11 @@ function toBlendLitres(
 }
 
 /** Calculates the emissions of a line of a trip with the factors of an edition. */
-export function calculateLine(edition: Edition<BurntFuelType>, line: TripLine): LineEmissions {
+export function calculateLine(
+  edition: Edition<BurntFuelType>,
+  gwp100: Gwp100,
+  line: TripLine,
+): LineEmissions {
   if (line.fuelType === 'electricity') {
     const co2eKg = line.kilowattHours * line.kgCo2ePerKwh
     return {
@@ -138,21 +189,22 @@ export function calculateLine(edition: Edition<BurntFuelType>, line: TripLine): 
       fuelKg: null,
       kilowattHours: line.kilowattHours,
       parts: [],
+      gases: NO_GASES,
       // All emissions of electricity occur before it reaches the vessel.
       ...{ co2eKg, wellToTankCo2eKg: co2eKg, tankToWakeCo2eKg: 0 },
     }
   }
-  const { fuelType, amount, hvoPercent, certifiedGCo2ePerMj } = line
+  const { fuelType, amount, hvoPercent, certificate } = line
   const parts: FuelPart[] = []
   if (hvoPercent === 0) {
-    parts.push(calculatePart(edition, fuelType, amount, certifiedGCo2ePerMj))
+    parts.push(calculatePart(edition, gwp100, fuelType, amount, certificate))
   } else {
     const litres = toBlendLitres(edition, amount, hvoPercent / 100)
     const hvoLitres = (litres * hvoPercent) / 100
     if (hvoPercent < 100) {
-      parts.push(calculatePart(edition, fuelType, { litres: litres - hvoLitres }, null))
+      parts.push(calculatePart(edition, gwp100, fuelType, { litres: litres - hvoLitres }, null))
     }
-    parts.push(calculatePart(edition, 'hvo', { litres: hvoLitres }, certifiedGCo2ePerMj))
+    parts.push(calculatePart(edition, gwp100, 'hvo', { litres: hvoLitres }, certificate))
   }
   return {
     line,
@@ -160,6 +212,7 @@ export function calculateLine(edition: Edition<BurntFuelType>, line: TripLine): 
     fuelKg: sumBy(parts, ({ kilograms }) => kilograms),
     kilowattHours: null,
     parts,
+    gases: sumGases(parts),
     ...sumEmissions(parts),
   }
 }

@@ -48,10 +48,12 @@ const getRequestNumberFormatter = ({ headers }: FastifyRequest): NumberFormatter
   getNumberFormatter(getLocale(headers['accept-language']))
 
 const hasFormFields = (type: CalculatorType, query: Query): boolean =>
-  Object.keys(CALCULATOR_DATA[type].properties).some((name) => query[name] !== undefined)
+  Object.keys(CALCULATOR_DATA[type].properties).some(
+    (name) => name !== 'framework' && query[name] !== undefined,
+  )
 
-const describeResult = ({ mass }: ResultView): string =>
-  `${mass.value} ${mass.unit} CO₂e, including the production of the fuel (well-to-wake)`
+const describeResult = ({ mass, isWellToWake }: ResultView): string =>
+  `${mass.value} ${mass.unit} CO₂e${isWellToWake ? ', including the production of the fuel (well-to-wake)' : ''}`
 
 /** The parameters of a query, excluding empty and repeated parameters. */
 const toSearchParams = (query: Query): URLSearchParams =>
@@ -112,6 +114,9 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
 
   const buildView = async (page: CalculatorPage) => {
     const { type, form, numbers, source, showMissing } = page
+    const shown = form.calculation ?? form.partial?.calculation ?? null
+    const result = shown && buildResultView(shown, numbers)
+    const isPayable = form.calculation !== null && result !== null && result.co2eKg > 0
     return {
       type,
       calculator: CALCULATOR_NAMES[type],
@@ -120,8 +125,8 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       source,
       calculatedOn: dates.format(new Date()),
       address: app.publicBaseUrl(),
-      result: form.calculation && buildResultView(form.calculation, numbers),
-      offer: await getOffer(page),
+      result,
+      offer: isPayable ? await getOffer(page) : null,
     }
   }
 

@@ -1,17 +1,25 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { Calculation } from './calculator-data.js'
-import { calculateEstimate, Estimate } from './estimate.js'
+import { calculateEstimate, Estimate, EstimateLine, Gases } from './estimate.js'
 import { Factor } from './factor-list.js'
+import { FrameworkSchema } from './factors/frameworks.js'
 
 const text = Type.String({ maxLength: 300 })
 
 /**
  * The result and breakdown of a calculation, as stored with an order. Sources of published factors
- * are left out, because they are in the edition, which never changes.
+ * are left out, because they are in the edition, which never changes, and warnings, because they
+ * follow from the trip.
  */
 export const RecordedCalculation = Type.Object(
   {
-    ...Type.Omit(Estimate, ['calculatorType', 'factors', 'dataset']).properties,
+    ...Type.Omit(Estimate, ['calculatorType', 'factors', 'dataset', 'warnings']).properties,
+    // Orders of earlier versions have no framework and no gases.
+    framework: Type.Optional(FrameworkSchema),
+    gases: Type.Optional(Gases),
+    lines: Type.Array(
+      Type.Object({ ...EstimateLine.properties, gases: Type.Optional(Gases) }, { title: 'Line' }),
+    ),
     edition: Type.String({
       pattern: '^\\d{4}-\\d{2}$',
       description: 'Edition of the emission factors',
@@ -53,6 +61,8 @@ export function recordCalculation(calculation: Calculation): RecordedCalculation
     guests: estimate.guests,
     co2eKgPerGuest: estimate.co2eKgPerGuest,
     lines: estimate.lines,
+    framework: estimate.framework,
+    gases: estimate.gases,
     factors: estimate.factors.map(({ name, value, unit, fuelType, line, source, location }) => ({
       name,
       value,

@@ -2,14 +2,15 @@ import { MAX_DECIMALS, withUnit, type NumberFormatter } from '../formatting/numb
 import { buildBreakdown, type BreakdownView } from './breakdown-view.js'
 import { buildCalculationSteps, type StepGroup } from './calculation-steps.js'
 import type { Calculation } from './calculator-data.js'
-import { toCarKilometres, toGasCubeEdge } from './comparisons.js'
+import { CAR_KG_CO2E_PER_KM, toCarKilometres, toGasCubeEdge } from './comparisons.js'
 import { calculateEstimate } from './estimate.js'
 import { buildFactorViews, withSubscripts, type FactorView } from './factor-view.js'
+import { buildFrameworkView, type FrameworkView } from './gas-view.js'
 import { drawGasCube, type GasCubeDrawing } from './gas-cube-drawing.js'
 import { convertKilograms, toMassUnit } from './units.js'
 
 /** A result as the page shows it: formatted numbers with their units. */
-export interface ResultView extends BreakdownView {
+export interface ResultView extends BreakdownView, FrameworkView {
   co2eKg: number
   mass: { value: string; unit: string }
   /** The same mass in the other unit; `null` for small masses */
@@ -20,6 +21,12 @@ export interface ResultView extends BreakdownView {
   kilograms: string
   /** Distance that a petrol car drives for the same emissions; `null` below 100 m */
   car: string | null
+  /** Emissions of that car, kg CO2e per kilometre */
+  carFactor: string
+  /** Whether the emissions were calculated from fuel or electricity */
+  isWellToWake: boolean
+  /** What may make the result misleading */
+  warnings: string[]
   cube: GasCubeDrawing & { edge: string }
   steps: StepGroup[]
   factors: FactorView[]
@@ -34,7 +41,8 @@ export function buildResultView(calculation: Calculation, numbers: NumberFormatt
   const unit = toMassUnit(co2eKg)
   const total = convertKilograms(co2eKg, unit)
   // Gives the total four significant digits, and its parts the same number of decimals.
-  const decimals = Math.min(Math.max(0, 3 - Math.floor(Math.log10(total))), MAX_DECIMALS)
+  const decimals =
+    total === 0 ? 0 : Math.min(Math.max(0, 3 - Math.floor(Math.log10(total))), MAX_DECIMALS)
   const edgeM = toGasCubeEdge(co2eKg)
   return {
     co2eKg,
@@ -44,6 +52,10 @@ export function buildResultView(calculation: Calculation, numbers: NumberFormatt
     kilograms: numbers.decimal(co2eKg, 2),
     ...buildBreakdown(calculation, result, { unit, decimals }, numbers),
     car: formatCarTrip(toCarKilometres(co2eKg), numbers),
+    carFactor: numbers.exact(CAR_KG_CO2E_PER_KM),
+    isWellToWake: calculation.calculatorType !== 'custom',
+    warnings: result.warnings.map(({ message }) => message),
+    ...buildFrameworkView(result, numbers),
     cube: { ...drawGasCube(edgeM), edge: withUnit(formatTwoDigits(edgeM, numbers), 'm') },
     steps: buildCalculationSteps(calculation, numbers),
     factors: buildFactorViews(result.factors, numbers),

@@ -10,17 +10,27 @@ import {
   type CalculatorType,
 } from './calculator-data.js'
 import { calculateEstimate, Estimate } from './estimate.js'
-import { Factor, getPublishedFactors } from './factor-list.js'
+import { Factor, getPublishedFactors, listGwp100 } from './factor-list.js'
 import type { Edition } from './factors/edition.js'
 import {
   BURNT_FUEL_TYPES,
   EDITION_IDS,
   EDITIONS,
   findEdition,
+  hasFuel,
+  isBurnt,
   LATEST_EDITION,
   type BurntFuelType,
   type EditionId,
 } from './factors/editions.js'
+import {
+  DEFAULT_FRAMEWORK,
+  FRAMEWORK_NAMES,
+  FRAMEWORKS,
+  FrameworkSchema,
+  getGwp100,
+  type Framework,
+} from './factors/frameworks.js'
 
 const edition = Type.Optional(
   stringEnum<EditionId>(EDITION_IDS, {
@@ -28,6 +38,7 @@ const edition = Type.Optional(
   }),
 )
 const EditionQuery = Type.Object({ edition })
+const EstimateQuery = Type.Object({ edition, framework: Type.Optional(FrameworkSchema) })
 
 const FuelFactors = Type.Object({
   fuelType: Type.String(),
@@ -50,6 +61,13 @@ const CatalogueSchema = Type.Object(
     fuels: Type.Array(FuelFactors, {
       description: 'Fuels with published factors; electricity requests provide their own factor',
     }),
+    frameworks: Type.Array(
+      Type.Object({
+        framework: FrameworkSchema,
+        name: Type.String(),
+        factors: Type.Array(Factor, { description: 'GWP100 of CH4 and N2O' }),
+      }),
+    ),
     edition: Type.String(),
     dataset: Type.String(),
   },
@@ -71,40 +89,65 @@ const EditionsSchema = Type.Object(
   { title: 'Editions', description: 'Editions of the emission factors' },
 )
 
-const listFuels = (selected: Edition<BurntFuelType>) =>
-  BURNT_FUEL_TYPES.map((fuelType) => ({
+const selectEdition = (id: EditionId): Edition<BurntFuelType> => findEdition(id) ?? LATEST_EDITION
+
+const listFuels = (id: EditionId) => {
+  const selected = selectEdition(id)
+  const gwp100 = getGwp100(DEFAULT_FRAMEWORK, selected)
+  return BURNT_FUEL_TYPES.filter((fuelType) => hasFuel(id, fuelType)).map((fuelType) => ({
     fuelType,
     name: selected.fuels[fuelType].name,
-    factors: getPublishedFactors(selected, fuelType),
+    factors: getPublishedFactors(selected, fuelType, gwp100),
   }))
+}
 
-const getCatalogue = (selected: Edition<BurntFuelType>) => ({
-  calculators: CALCULATOR_TYPES.map((calculatorType) => {
-    const schema = CALCULATOR_DATA[calculatorType]
-    return { calculatorType, title: schema.title ?? calculatorType, schema }
-  }),
-  fuels: listFuels(selected),
-  edition: selected.id,
-  dataset: selected.title,
-})
+const getCatalogue = (id: EditionId) => {
+  const selected = selectEdition(id)
+  return {
+    calculators: CALCULATOR_TYPES.map((calculatorType) => {
+      const schema = CALCULATOR_DATA[calculatorType]
+      return { calculatorType, title: schema.title ?? calculatorType, schema }
+    }),
+    fuels: listFuels(id),
+    frameworks: FRAMEWORKS.map((framework) => ({
+      framework,
+      name: FRAMEWORK_NAMES[framework],
+      factors: listGwp100(getGwp100(framework, selected)),
+    })),
+    edition: selected.id,
+    dataset: selected.title,
+  }
+}
 
-const editions = EDITIONS.toReversed().map((one) => ({
-  id: one.id,
-  title: one.title,
-  isLatest: one.id === LATEST_EDITION.id,
-  fuels: listFuels(one),
+const editions = EDITIONS.toReversed().map(({ id, title }) => ({
+  id,
+  title,
+  isLatest: id === LATEST_EDITION.id,
+  fuels: listFuels(id),
 }))
 
-const selectEdition = (id: EditionId | undefined): Edition<BurntFuelType> =>
-  (id === undefined ? null : findEdition(id)) ?? LATEST_EDITION
+const createQueryConflict = (name: 'edition' | 'framework'): Problem =>
+  createValidationProblem([{ path: name, message: `differs from the ${name} in the query` }])
 
-const createEditionConflict = (): Problem =>
-  createValidationProblem([{ path: 'edition', message: 'differs from the edition in the query' }])
+/** The fields with a fuel that an edition does not have. */
+function listMissingFuels({ calculatorType, calculatorData }: Calculation, id: EditionId) {
+  if (calculatorType === 'custom' || id === LATEST_EDITION.id) return []
+  return [calculatorData, ...(calculatorData.furtherLines ?? [])].flatMap(({ fuelType }, i) =>
+    !isBurnt(fuelType) || hasFuel(id, fuelType)
+      ? []
+      : [
+          {
+            path: i === 0 ? 'fuelType' : `furtherLines.${i - 1}.fuelType`,
+            message: `is not in edition ${id}: use edition ${LATEST_EDITION.id}`,
+          },
+        ],
+  )
+}
 
 /** The calculator's data, and the edition to use. */
 const EstimateBody = (calculatorType: CalculatorType) => {
   const schema = CALCULATOR_DATA[calculatorType]
-  return Type.Unsafe<Record<string, unknown> & { edition?: EditionId }>({
+  return Type.Unsafe<Record<string, unknown> & { edition?: EditionId; framework?: Framework }>({
     ...schema,
     properties: { ...schema.properties, edition },
   })
@@ -130,7 +173,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         response: { 200: CatalogueSchema, ...problemResponses },
       },
     },
-    async ({ query }) => getCatalogue(selectEdition(query.edition)),
+    async ({ query }) => getCatalogue(query.edition ?? LATEST_EDITION.id),
   )
 
   app.get(
@@ -157,18 +200,24 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
           tags: ['Calculators'],
           operationId: OPERATION_IDS[calculatorType],
           summary: `Estimate emissions: ${CALCULATOR_DATA[calculatorType].title ?? calculatorType}`,
-          querystring: EditionQuery,
+          querystring: EstimateQuery,
           body: EstimateBody(calculatorType),
           response: { 200: Estimate, ...problemResponses },
         },
       },
-      async ({ body: { edition: editionOfBody, ...calculatorData }, query }) => {
-        const id = query.edition ?? editionOfBody
-        if (editionOfBody !== undefined && editionOfBody !== id) throw createEditionConflict()
-        return calculateEstimate(
-          { calculatorType, calculatorData } as Calculation,
-          selectEdition(id),
-        )
+      async ({ body: { edition: editionOfBody, ...data }, query }) => {
+        const id = query.edition ?? editionOfBody ?? LATEST_EDITION.id
+        const framework = query.framework ?? data.framework
+        if (editionOfBody !== undefined && editionOfBody !== id)
+          throw createQueryConflict('edition')
+        if (data.framework !== undefined && data.framework !== framework) {
+          throw createQueryConflict('framework')
+        }
+        const calculatorData = { ...data, ...(framework === undefined ? {} : { framework }) }
+        const calculation = { calculatorType, calculatorData } as Calculation
+        const missing = listMissingFuels(calculation, id)
+        if (missing.length > 0) throw createValidationProblem(missing)
+        return calculateEstimate(calculation, selectEdition(id))
       },
     )
   }

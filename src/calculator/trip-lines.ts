@@ -1,4 +1,4 @@
-import type { DistanceData, FuelData, FuelLine, LineUse } from './calculator-data.js'
+import type { CertifiedAs, DistanceData, FuelData, FuelLine, LineUse } from './calculator-data.js'
 import { calculateDistanceFuel } from './distance-fuel.js'
 import { isBurnt, type BurntFuelType } from './factors/editions.js'
 import { isMassUnit, KILOGRAMS_PER, LITRES_PER } from './units.js'
@@ -6,13 +6,20 @@ import { isMassUnit, KILOGRAMS_PER, LITRES_PER } from './units.js'
 /** An amount of fuel, by volume or by mass. */
 export type FuelAmount = { litres: number } | { kilograms: number }
 
+/** A certified well-to-wake value, from the supplier's proof of sustainability. */
+export interface Certificate {
+  gCo2ePerMj: number
+  as: CertifiedAs
+  reference: string | null
+}
+
 /** Fuel burnt, in base units. */
 export interface BurntLine {
   use: LineUse | null
   fuelType: BurntFuelType
   amount: FuelAmount
   hvoPercent: number
-  certifiedGCo2ePerMj: number | null
+  certificate: Certificate | null
 }
 
 /** Electricity from shore. */
@@ -25,6 +32,24 @@ export interface ElectricityLine {
 }
 
 export type TripLine = BurntLine | ElectricityLine
+
+type BiofuelFields = Pick<
+  DistanceData,
+  'certifiedGCo2ePerMj' | 'certifiedAs' | 'certificateReference'
+>
+
+const toCertificate = ({
+  certifiedGCo2ePerMj,
+  certifiedAs,
+  certificateReference,
+}: BiofuelFields): Certificate | null =>
+  certifiedGCo2ePerMj === undefined
+    ? null
+    : {
+        gCo2ePerMj: certifiedGCo2ePerMj,
+        as: certifiedAs ?? 'bio',
+        reference: certificateReference ?? null,
+      }
 
 const toTripLine = (line: Omit<FuelLine, 'use'>, use: LineUse | null): TripLine => {
   const { fuelType, quantity, unit } = line
@@ -44,7 +69,7 @@ const toTripLine = (line: Omit<FuelLine, 'use'>, use: LineUse | null): TripLine 
       ? { kilograms: quantity * KILOGRAMS_PER[unit] }
       : { litres: quantity * LITRES_PER[unit] },
     hvoPercent: line.hvoPercent ?? 0,
-    certifiedGCo2ePerMj: line.certifiedGCo2ePerMj ?? null,
+    certificate: toCertificate(line),
   }
 }
 
@@ -65,7 +90,7 @@ export function getDistanceLines(data: DistanceData): TripLine[] {
       fuelType: data.fuelType,
       amount: { litres: engineLitres + generatorLitres },
       hvoPercent: data.hvoPercent ?? 0,
-      certifiedGCo2ePerMj: data.certifiedGCo2ePerMj ?? null,
+      certificate: toCertificate(data),
     },
     ...toFurtherLines(data.furtherLines),
   ]

@@ -33,7 +33,14 @@ export function findImplausibleValues(
     speedKn !== undefined &&
     referenceSpeedKn !== undefined &&
     (speedKn > referenceSpeedKn * MAX_SPEED_RATIO || referenceSpeedKn > speedKn * MAX_SPEED_RATIO)
-  if (isReferenceTooFar) {
+  const isPlaning = trip.hullType === 'planing' && referenceSpeedKn !== undefined
+  if (isPlaning) {
+    errors.push({
+      path: 'referenceSpeedKn',
+      message:
+        'cannot be used for a planing hull, because its consumption does not follow the propeller law: leave it out and enter the consumption at the average speed',
+    })
+  } else if (isReferenceTooFar) {
     const from = roundKnots(Math.ceil, speedKn / MAX_SPEED_RATIO)
     const to = roundKnots(Math.floor, Math.min(speedKn * MAX_SPEED_RATIO, MAX_SPEED_KN))
     errors.push({
@@ -48,7 +55,7 @@ export function findImplausibleValues(
     })
   }
   const hasConsumption = consumption !== undefined && consumptionUnit !== undefined
-  if (hasVoyage && hasConsumption && !isReferenceTooFar) {
+  if (hasVoyage && hasConsumption && !isPlaning && !isReferenceTooFar) {
     const complete = { ...trip, distance, distanceUnit, speedKn, consumption, consumptionUnit }
     if (calculateDistanceFuel(complete).engineLitres > MAX_FUEL_LITRES) {
       errors.push({

@@ -21,7 +21,7 @@ export type PrefillData = Calculation & {
  * Format versions 1 and 2. They are frozen, because printed codes refer to a calculator by its
  * index in `TYPES`, and list its fields in the order of `FIELDS_1` or `FIELDS_2`. Version 1 has
  * only the first fields, which keeps the code of a typical trip short. Version 2 appends the
- * others.
+ * others; new fields can only be appended.
  */
 const TYPES = ['fuel', 'distance', 'custom'] as const satisfies readonly CalculatorType[]
 type FieldNames = { [T in CalculatorType]: readonly (keyof CalculatorDataByType[T])[] }
@@ -51,9 +51,22 @@ const FIELDS_2 = {
     'kgCo2ePerKwh',
     'factorSource',
     'furtherLines',
+    'framework',
+    'certifiedAs',
+    'certificateReference',
   ],
-  distance: [...FIELDS_1.distance, 'guests', 'hvoPercent', 'certifiedGCo2ePerMj', 'furtherLines'],
-  custom: [...FIELDS_1.custom, 'guests'],
+  distance: [
+    ...FIELDS_1.distance,
+    'guests',
+    'hvoPercent',
+    'certifiedGCo2ePerMj',
+    'furtherLines',
+    'framework',
+    'certifiedAs',
+    'certificateReference',
+    'hullType',
+  ],
+  custom: [...FIELDS_1.custom, 'guests', 'framework'],
 } as const satisfies FieldNames
 
 /** The fields of a further line, version 2; `use` is an index in `USES`. */
@@ -66,7 +79,15 @@ const LINE_FIELDS = [
   'certifiedGCo2ePerMj',
   'kgCo2ePerKwh',
   'factorSource',
+  'certifiedAs',
+  'certificateReference',
 ] as const satisfies readonly (keyof FuelLine)[]
+
+/** Fields whose zero is a value, not a missing field. */
+const ZERO_FIELDS = ['certifiedGCo2ePerMj', 'kgCo2ePerKwh']
+
+/** Default values, which are left out. */
+const DEFAULTS: Record<string, unknown> = { framework: 'clearwake', hullType: 'displacement' }
 
 /** The index is part of the format; 0 stands for a missing field. */
 const USES = [
@@ -89,8 +110,8 @@ function toTuple(names: readonly string[], values: Values): unknown[] {
 }
 
 function encodeValue(name: string, value: unknown): unknown {
-  // A certified value of zero is not a missing field.
-  if (name === 'certifiedGCo2ePerMj' && value === 0) return '0'
+  if (value === 0 && ZERO_FIELDS.includes(name)) return '0'
+  if (value === DEFAULTS[name]) return 0
   if (name === 'use') return Math.max(0, USES.indexOf(value as LineUse))
   if (name === 'furtherLines' && Array.isArray(value)) {
     return value.length === 0 ? 0 : (value as Values[]).map((line) => toTuple(LINE_FIELDS, line))
@@ -110,7 +131,7 @@ function fromTuple(names: readonly string[], tuple: unknown): Values | null {
 }
 
 function decodeValue(name: string, value: unknown): unknown {
-  if (name === 'certifiedGCo2ePerMj' && value === '0') return 0
+  if (value === '0' && ZERO_FIELDS.includes(name)) return 0
   if (name === 'use') return (typeof value === 'number' ? USES[value] : null) ?? value
   if (name === 'furtherLines' && Array.isArray(value)) {
     return (value as unknown[]).map((line) => fromTuple(LINE_FIELDS, line))

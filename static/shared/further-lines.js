@@ -1,4 +1,5 @@
-// Adds a blank line to a trip as soon as something is typed in the last one.
+// Lines of a trip: adds a blank line as soon as something is typed in the last one, and fills in
+// what a choice implies.
 
 const MAX_FURTHER_LINES = 6
 
@@ -12,4 +13,26 @@ document.addEventListener('input', ({ target }) => {
     .replace(/data-line="\d+"/, `data-line="${index + 1}"`)
     .replace(`Line ${index + 2}`, `Line ${index + 3}`)
   line.insertAdjacentHTML('afterend', next)
+})
+
+function setValue(field, value) {
+  field.value = value
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+}
+
+document.addEventListener('change', ({ target }) => {
+  const line = target.closest('.fuel-line')
+  if (!line) return
+  const fuelType = line.querySelector('select[name$="fuelType"]')
+  if (target.value === 'shore-power') setValue(fuelType, 'electricity')
+  // FAME needs the certified value.
+  if (fuelType.value === 'fame') line.querySelector('.blend-fields').open = true
+})
+
+document.addEventListener('click', ({ target }) => {
+  const button = target.closest?.('[data-grid-factor]')
+  if (!button) return
+  const fields = button.closest('.electricity-fields')
+  setValue(fields.querySelector('[name$="factorSource"]'), button.dataset.gridSource)
+  setValue(fields.querySelector('[name$="kgCo2ePerKwh"]'), button.dataset.gridFactor)
 })

@@ -11,11 +11,20 @@ import { postJson, startApp } from '../support/app.js'
 interface PublishedValues {
   gwp100: Record<string, [number, string]>
   fuels: Record<string, Record<string, [number, string]>>
+  /** Values that an edition changed, in that edition and later ones */
+  changes: { edition: string; fuels: PublishedValues['fuels'] }[]
 }
 
 const published = JSON.parse(
   readFileSync(join(projectRoot, 'test', 'calculator', 'published-values.json'), 'utf8'),
 ) as PublishedValues
+
+/** The second transcription of a value, as it was published for an edition. */
+const findPublished = (edition: string, fuelType: string, name: string): number | undefined =>
+  [{ edition: '', fuels: published.fuels }, ...published.changes]
+    .filter((change) => change.edition <= edition)
+    .map(({ fuels }) => fuels[fuelType]?.[name]?.[0])
+    .findLast((value) => value !== undefined)
 
 const isFactor = (value: unknown): value is FactorValue =>
   typeof value === 'object' && value !== null && 'retrieved' in value
@@ -48,6 +57,7 @@ t.test('released editions never change', async (t) => {
   t.same(digests, {
     '2025-06': '3cfd3a6effdc07451e77aa628b0e39c9c73ec658d20c01a3eef9b79e0343951d',
     '2026-06': '14038b500a7919e263911aa00ab8d40d9424a3acfe6d86eed9139acd4117a16c',
+    '2026-11': '490f025a2819304c3ca4f4384f3b61a03002120567b92bb1981cccd26de4cf3c',
   })
 })
 
@@ -58,7 +68,7 @@ t.test('every factor agrees with a second source, or is marked unverified', asyn
     ),
     ...Object.entries(edition.fuels).flatMap(([fuelType, fuel]) =>
       listFactors(fuel).flatMap(([name, factor]) => {
-        const [value] = published.fuels[fuelType]?.[name] ?? []
+        const value = findPublished(edition.id, fuelType, name)
         // A density is rounded to the gram.
         const tolerance = name === 'density' ? 0.0005 : 0
         const isConfirmed = value !== undefined && Math.abs(value - factor.value) <= tolerance
@@ -83,8 +93,8 @@ t.test('every factor has a unit, a source, a location and a date', async (t) => 
 t.test('states which GWP values are behind a published CO2e value', async (t) => {
   const { fuels } = LATEST_EDITION
   const { mgo, petrol } = fuels
-  t.equal(mgo.wellToTank.gwp, 'AR4')
-  t.equal(petrol.wellToTank.gwp, 'AR5')
+  t.equal(mgo.wellToTank?.gwp, 'AR4')
+  t.equal(petrol.wellToTank?.gwp, 'AR5')
   const wrong = listFactors(fuels).filter(
     ([, { unit, gwp }]) => unit.includes('CO2e') !== (gwp !== undefined),
   )
@@ -108,11 +118,12 @@ t.test('lists the editions, newest first', async (t) => {
   t.same(
     editions.map(({ id, isLatest }) => [id, isLatest]),
     [
-      ['2026-06', true],
+      ['2026-11', true],
+      ['2026-06', false],
       ['2025-06', false],
     ],
   )
-  t.match(editions[1]?.fuels.find(({ fuelType }) => fuelType === 'hvo')?.factors, [
+  t.match(editions[2]?.fuels.find(({ fuelType }) => fuelType === 'hvo')?.factors, [
     {},
     {},
     { name: 'Well-to-tank', value: 0.56439, retrieved: /^2026/, location: /WTT/ },
@@ -128,13 +139,47 @@ t.test('calculates with the newest edition, or with the requested one', async (t
   ])
   t.same(
     results.map(({ edition }) => edition),
-    ['2026-06', '2025-06', '2025-06'],
+    ['2026-11', '2025-06', '2025-06'],
   )
   const isUnverified = ({ factors }: Estimate): boolean =>
     factors.some(({ name, unverified }) => name === 'Well-to-tank' && unverified === true)
-  t.same(results.map(isUnverified), [true, false, false], 'petrol of 2026 is not verified')
+  t.same(
+    results.map(isUnverified),
+    [true, false, false],
+    '2026 has no well-to-tank value of mineral petrol',
+  )
   const catalogue = await fetch(`${url}/api/calculators?edition=2025-06`)
   t.match(await catalogue.json(), { edition: '2025-06' })
+})
+
+t.test('rejects a fuel that an edition does not have, at every line', async (t) => {
+  const data = {
+    ...{ fuelType: 'diesel-road', quantity: 1, unit: 'l' },
+    furtherLines: [
+      { fuelType: 'mgo', quantity: 1, unit: 'l' },
+      { fuelType: 'fame', quantity: 1, unit: 'l', certifiedGCo2ePerMj: 20 },
+    ],
+  }
+  const { status, body } = await postJson(
+    `${url}/api/calculators/fuel/estimate?edition=2026-06`,
+    data,
+  )
+  const message = 'is not in edition 2026-06: use edition 2026-11'
+  t.equal(status, 422)
+  t.match(body, {
+    errors: [
+      { path: 'fuelType', message },
+      { path: 'furtherLines.1.fuelType', message },
+    ],
+  })
+  t.equal((await estimate(data)).edition, '2026-11')
+})
+
+t.test('petrol of 2026-06 was 0.6 % too low', async (t) => {
+  const data = { fuelType: 'petrol', quantity: 1000, unit: 'l' }
+  const [before, now] = await Promise.all([estimate(data, '?edition=2026-06'), estimate(data)])
+  t.match(before, { tankToWakeCo2eKg: 2339.84, wellToTankCo2eKg: 606.64 })
+  t.match(now, { tankToWakeCo2eKg: 2353.72, wellToTankCo2eKg: 606.64, fuelKg: 746 })
 })
 
 t.test('rejects an unknown edition', async (t) => {

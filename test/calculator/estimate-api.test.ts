@@ -41,6 +41,9 @@ const messageAt = (problem: Problem, path: string): string =>
 const near = (found: number | null, expected: number, tolerance = 1e-4): boolean =>
   found !== null && Math.abs(found - expected) <= Math.abs(expected) * tolerance
 
+/** FAME has no published well-to-tank value. */
+const PUBLISHED_FUELS = BURNT_FUEL_TYPES.filter((fuelType) => fuelType !== 'fame')
+
 const fuel = TYPICAL_CALCULATIONS.fuel.calculatorData
 const trip = TYPICAL_CALCULATIONS.distance.calculatorData
 const custom = TYPICAL_CALCULATIONS.custom.calculatorData
@@ -58,9 +61,9 @@ t.test('matches the published test vectors', async (t) => {
       { fuelType: 'petrol', quantity: 100, unit: 'gal-us' },
       {
         fuelLitres: 378.5412,
-        tankToWakeCo2eKg: 885.726,
+        tankToWakeCo2eKg: 890.9801,
         wellToTankCo2eKg: 229.638,
-        co2eKg: 1115.364,
+        co2eKg: 1120.618,
       },
     ],
     ['fuel', { fuelType: 'hvo', quantity: 1000, unit: 'l' }, { co2eKg: 599.97 }],
@@ -87,39 +90,125 @@ t.test('matches the published test vectors', async (t) => {
   t.same(mismatches, [])
 })
 
+t.test('results are in grams, and small ones have seven digits', async (t) => {
+  const found = await estimate('fuel', fuel)
+  t.match(found, { co2eKg: 1653.135, tankToWakeCo2eKg: 1390.581, wellToTankCo2eKg: 262.5538 })
+  t.match(await estimate('fuel', { fuelType: 'mgo', quantity: 1, unit: 'kg' }), {
+    co2eKg: 3.87151,
+    gases: { co2Kg: 3.206, ch4Kg: 0.00005, n2oKg: 0.00018, biogenicCo2Kg: 0 },
+  })
+  t.equal((await estimate('custom', { amount: 1234.56789, unit: 'kg' })).co2eKg, 1234.568)
+})
+
+const byFramework = async (framework: string, data: Data, type = 'fuel'): Promise<Estimate> => {
+  const { status, body } = await postJson(`${endpoint(type)}?framework=${framework}`, data)
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`)
+  return body as Estimate
+}
+
+t.test('matches the worked examples of FuelEU Maritime and the IMO', async (t) => {
+  const fleet = await byFramework('fueleu', {
+    ...{ fuelType: 'hfo', quantity: 12_000, unit: 't' },
+    furtherLines: [{ fuelType: 'mgo', quantity: 1_400, unit: 't' }],
+  })
+  // 12,000 t × 40.5 MJ/kg + 1,400 t × 42.7 MJ/kg = 545,780 GJ
+  t.ok(near(fleet.co2eKg / 545_780, 91.63722, 1e-6), String(fleet.co2eKg))
+  const lng = await byFramework('fueleu', { fuelType: 'lng', quantity: 1, unit: 't' })
+  t.ok(near((lng.tankToWakeCo2eKg ?? 0) / 49.1, 70.70293, 1e-6), 'LNG, tank-to-wake')
+  const mgo = await byFramework('imo', { fuelType: 'mgo', quantity: 1, unit: 't' })
+  t.ok(near(mgo.co2eKg / 42.7, 90.63, 5e-5), 'MGO')
+  const hfo = await estimate('fuel', { fuelType: 'hfo', quantity: 1, unit: 't' })
+  t.equal(hfo.gases.co2Kg, 3114)
+})
+
+t.test('the framework is in the query or in the body', async (t) => {
+  const mgo = { fuelType: 'mgo', quantity: 1, unit: 'kg' }
+  const results = await Promise.all([
+    estimate('fuel', mgo),
+    byFramework('clearwake', mgo),
+    byFramework('fueleu', mgo),
+    estimate('fuel', { ...mgo, framework: 'fueleu' }),
+    byFramework('imo', trip, 'distance'),
+    byFramework('imo', custom, 'custom'),
+  ])
+  t.same(
+    results.map(({ framework }) => framework),
+    ['clearwake', 'clearwake', 'fueleu', 'fueleu', 'imo', 'imo'],
+  )
+  t.equal(results[0]?.co2eKg, results[1]?.co2eKg)
+  t.equal(results[2]?.co2eKg, results[3]?.co2eKg)
+  t.match(
+    results[2]?.factors.filter(({ name }) => name.startsWith('GWP100')),
+    [
+      { value: 25, gwp: 'AR4' },
+      { value: 298, gwp: 'AR4' },
+    ],
+  )
+  const conflict = await postJson(`${endpoint('fuel')}?framework=imo`, {
+    ...mgo,
+    framework: 'fueleu',
+  })
+  t.match(conflict, {
+    status: 422,
+    body: { errors: [{ path: 'framework', message: 'differs from the framework in the query' }] },
+  })
+  const unknown = await getProblem('fuel', { ...mgo, framework: 'ar7' })
+  t.equal(messageAt(unknown, 'framework'), 'must be one of clearwake, fueleu, imo')
+})
+
+t.test('a published CO2e value keeps its own GWP100, and has no gases', async (t) => {
+  const petrol = { fuelType: 'petrol', quantity: 100, unit: 'l' }
+  const [own, fueleu] = await Promise.all([estimate('fuel', petrol), byFramework('fueleu', petrol)])
+  t.equal(own.co2eKg, fueleu.co2eKg)
+  t.same(fueleu.gases, { co2Kg: null, ch4Kg: null, n2oKg: null, biogenicCo2Kg: null })
+  t.match(
+    fueleu.factors.find(({ name }) => name === 'Tank-to-wake'),
+    { gwp: 'AR5' },
+  )
+  const both = await estimate('fuel', { ...fuel, furtherLines: [petrol] })
+  t.equal(both.gases.co2Kg, null, 'a sum with an unknown part is unknown')
+  t.equal(both.lines[0]?.gases.co2Kg, 1368.962)
+})
+
+t.test('methane slip counts as CH4', async (t) => {
+  const { gases } = await estimate('fuel', { fuelType: 'lng', quantity: 1, unit: 't' })
+  t.ok(near(gases.ch4Kg, 31, 1e-6) && near(gases.co2Kg, 969 * 2.75, 1e-6))
+})
+
 t.test('applies the factors of every fuel', async (t) => {
   // kg CO2e per kg, calculated by hand from the table in Regulation (EU) 2023/1805, Annex II
   const byMass: Record<string, { density: number; wellToTank: number; tankToWake: number }> = {
     mgo: { density: 0.854, wellToTank: 0.61488, tankToWake: 3.25663 },
     lfo: { density: 0.91, wellToTank: 0.5412, tankToWake: 3.20163 },
-    hfo: { density: 0.96, wellToTank: 0.54675, tankToWake: 3.16463 },
+    hfo: { density: 0.983, wellToTank: 0.54675, tankToWake: 3.16463 },
     methanol: { density: 0.792, wellToTank: 0.62287, tankToWake: 1.42563 },
-    lpg: { density: 0.51, wellToTank: 0.3588, tankToWake: 3.05063 },
+    lpg: { density: 0.515, wellToTank: 0.3588, tankToWake: 3.05063 },
     // 0.969 × (2.75 + 0.00011 × 273) + 0.031 × 29.8
-    lng: { density: 0.45, wellToTank: 0.90835, tankToWake: 3.61764907 },
-    'lng-otto-slow': { density: 0.45, wellToTank: 0.90835, tankToWake: 3.23936949 },
-    'lng-diesel-slow': { density: 0.45, wellToTank: 0.90835, tankToWake: 2.83406994 },
-    'lng-lean-burn': { density: 0.45, wellToTank: 0.90835, tankToWake: 3.48254922 },
-    'lpg-butane': { density: 0.58, wellToTank: 0.3588, tankToWake: 3.08063 },
+    lng: { density: 0.4525, wellToTank: 0.90835, tankToWake: 3.61764907 },
+    'lng-otto-slow': { density: 0.4525, wellToTank: 0.90835, tankToWake: 3.23936949 },
+    'lng-diesel-slow': { density: 0.4525, wellToTank: 0.90835, tankToWake: 2.83406994 },
+    'lng-lean-burn': { density: 0.4525, wellToTank: 0.90835, tankToWake: 3.48254922 },
+    'lpg-butane': { density: 0.5754, wellToTank: 0.3588, tankToWake: 3.08063 },
     hydrogen: { density: 0.0708, wellToTank: 15.84, tankToWake: 0 },
     ammonia: { density: 0.682, wellToTank: 2.2506, tankToWake: 0.05063 },
   }
   const byVolume: Record<string, { density: number; wellToTank: number; tankToWake: number }> = {
-    petrol: { density: 0.742, wellToTank: 0.60664, tankToWake: 2.33984 },
-    'petrol-blend': { density: 0.746, wellToTank: 0.58094, tankToWake: 2.06916 },
+    petrol: { density: 0.746, wellToTank: 0.60664, tankToWake: 2.35372 },
+    'petrol-blend': { density: 0.746, wellToTank: 0.58094, tankToWake: 2.075 },
+    'diesel-road': { density: 0.833, wellToTank: 0.61101, tankToWake: 2.58354 },
     hvo: { density: 0.78, wellToTank: 0.56439, tankToWake: 0.03558 },
   }
-  t.same(Object.keys({ ...byMass, ...byVolume }).sort(), [...BURNT_FUEL_TYPES].sort())
+  t.same(Object.keys({ ...byMass, ...byVolume }).sort(), [...PUBLISHED_FUELS].sort())
   for (const [fuelType, expected] of Object.entries(byMass)) {
     const found = await estimate('fuel', { fuelType, quantity: 1, unit: 'kg' })
-    t.ok(near(found.wellToTankCo2eKg, expected.wellToTank, 1e-9), `${fuelType} well-to-tank`)
-    t.ok(near(found.tankToWakeCo2eKg, expected.tankToWake, 1e-9), `${fuelType} tank-to-wake`)
+    t.ok(near(found.wellToTankCo2eKg, expected.wellToTank, 1e-6), `${fuelType} well-to-tank`)
+    t.ok(near(found.tankToWakeCo2eKg, expected.tankToWake, 1e-6), `${fuelType} tank-to-wake`)
     t.ok(near(found.fuelLitres, 1 / expected.density, 1e-12), `${fuelType} density`)
   }
   for (const [fuelType, expected] of Object.entries(byVolume)) {
     const found = await estimate('fuel', { fuelType, quantity: 1, unit: 'l' })
-    t.ok(near(found.wellToTankCo2eKg, expected.wellToTank, 1e-9), `${fuelType} well-to-tank`)
-    t.ok(near(found.tankToWakeCo2eKg, expected.tankToWake, 1e-9), `${fuelType} tank-to-wake`)
+    t.ok(near(found.wellToTankCo2eKg, expected.wellToTank, 1e-6), `${fuelType} well-to-tank`)
+    t.ok(near(found.tankToWakeCo2eKg, expected.tankToWake, 1e-6), `${fuelType} tank-to-wake`)
     t.ok(near(found.fuelKg, expected.density, 1e-12), `${fuelType} density`)
   }
 })
@@ -128,11 +217,10 @@ t.test('gives the same result in every unit of fuel', async (t) => {
   const litresPer = { l: 1, m3: 1000, 'gal-us': 3.785411784, 'gal-imp': 4.54609 }
   const mismatches: string[] = []
   const compare = (found: Estimate, reference: Estimate, name: string) => {
-    const isSame =
-      near(found.co2eKg, reference.co2eKg, 1e-12) && near(found.fuelLitres, 1000, 1e-12)
+    const isSame = near(found.co2eKg, reference.co2eKg, 1e-6) && near(found.fuelLitres, 1000, 1e-12)
     if (!isSame) mismatches.push(name)
   }
-  for (const fuelType of BURNT_FUEL_TYPES) {
+  for (const fuelType of PUBLISHED_FUELS) {
     const reference = await estimate('fuel', { fuelType, quantity: 1000, unit: 'l' })
     for (const [unit, litres] of Object.entries(litresPer)) {
       const found = await estimate('fuel', { fuelType, quantity: 1000 / litres, unit })
@@ -161,7 +249,7 @@ t.test('gives the same result in every unit of distance', async (t) => {
   })
   for (const found of [kilometres, miles]) {
     t.ok(near(found.hours, 12, 1e-12))
-    t.ok(near(found.co2eKg, nautical.co2eKg, 1e-12))
+    t.ok(near(found.co2eKg, nautical.co2eKg, 1e-6))
   }
 })
 
@@ -214,6 +302,44 @@ t.test('runs generators for the whole trip by default, independent of speed', as
   t.same(hoursOnly.paths, ['generatorLitresPerHour'])
 })
 
+t.test('says that generator hours are assumed: a charter week came out 72 % too low', async (t) => {
+  const withGenerator = { ...trip, generatorLitresPerHour: 8 }
+  const codes = async (data: Data) =>
+    (await estimate('distance', data)).warnings.map(({ code, path }) => [code, path])
+  t.same(await codes(withGenerator), [['generator_hours_assumed', 'generatorHours']])
+  t.same(await codes(trip), [])
+  t.same(await codes({ ...withGenerator, generatorHours: 168 }), [])
+  t.same(await codes({ ...withGenerator, generatorLitresPerHour: 0 }), [])
+  t.match((await estimate('distance', withGenerator)).warnings, [{ message: /Generators/ }])
+})
+
+t.test('warns about a speed far from the reference speed', async (t) => {
+  const codes = async (referenceSpeedKn: number) =>
+    (await estimate('distance', { ...trip, referenceSpeedKn })).warnings.map(({ code }) => code)
+  t.same(await codes(20), [], 'half')
+  t.same(await codes(20.1), ['speed_outside_reference'])
+  t.same(await codes(6.7), [])
+  t.same(await codes(6.6), ['speed_outside_reference'])
+})
+
+t.test('refuses to scale the consumption of a planing hull', async (t) => {
+  const planing = { ...trip, hullType: 'planing' }
+  const problem = await getProblem('distance', { ...planing, referenceSpeedKn: 12 })
+  t.same(problem.paths, ['referenceSpeedKn'])
+  t.match(
+    messageAt(problem, 'referenceSpeedKn'),
+    /planing hull.*propeller law.*enter the consumption at the average speed/,
+  )
+  t.same(
+    (await getProblem('distance', { ...planing, referenceSpeedKn: 1 })).paths,
+    ['referenceSpeedKn'],
+    'once',
+  )
+  t.equal((await estimate('distance', planing)).co2eKg, (await estimate('distance', trip)).co2eKg)
+  const displacement = { ...trip, hullType: 'displacement', referenceSpeedKn: 12 }
+  t.ok((await estimate('distance', displacement)).co2eKg > 0)
+})
+
 t.test('returns a custom amount unchanged, with null for other values', async (t) => {
   const found = await estimate('custom', {
     amount: 250,
@@ -235,7 +361,7 @@ t.test('returns a custom amount unchanged, with null for other values', async (t
 })
 
 t.test('lists every factor needed to repeat the calculation', async (t) => {
-  for (const fuelType of BURNT_FUEL_TYPES) {
+  for (const fuelType of PUBLISHED_FUELS) {
     const found = await estimate('fuel', { fuelType, quantity: 1234.5, unit: 'l' })
     t.ok(
       found.factors.every(({ name, unit, source }) => name && unit && source),
@@ -262,9 +388,9 @@ t.test('lists every factor needed to repeat the calculation', async (t) => {
       tankToWake = 1234.5 * factor('Tank-to-wake')
     }
     t.ok(near(found.fuelKg, kilograms, 1e-12), `${fuelType}: mass`)
-    t.ok(near(found.wellToTankCo2eKg, wellToTank, 1e-12), `${fuelType}: well-to-tank`)
-    t.ok(near(found.tankToWakeCo2eKg, tankToWake, 1e-12), `${fuelType}: tank-to-wake`)
-    t.ok(near(found.co2eKg, wellToTank + tankToWake, 1e-12), `${fuelType}: well-to-wake`)
+    t.ok(near(found.wellToTankCo2eKg, wellToTank, 1e-6), `${fuelType}: well-to-tank`)
+    t.ok(near(found.tankToWakeCo2eKg, tankToWake, 1e-6), `${fuelType}: tank-to-wake`)
+    t.ok(near(found.co2eKg, wellToTank + tankToWake, 1e-6), `${fuelType}: well-to-wake`)
     t.match(found.method, /Well-to-wake/)
     t.ok(found.dataset)
   }
@@ -280,7 +406,12 @@ t.test(
         assert.deepEqual(found, calculateEstimate(any))
         if (!(Number.isFinite(found.co2eKg) && found.co2eKg > 0)) return false
         if (calculatorType === 'custom') return true
-        return found.co2eKg === (found.wellToTankCo2eKg ?? NaN) + (found.tankToWakeCo2eKg ?? NaN)
+        const { wellToTankCo2eKg, tankToWakeCo2eKg } = found
+        if (wellToTankCo2eKg === null || tankToWakeCo2eKg === null) return false
+        const largest = Math.max(Math.abs(wellToTankCo2eKg), tankToWakeCo2eKg)
+        // Each is rounded on its own.
+        const tolerance = largest < 1000 ? largest * 2e-6 : 0.0016
+        return Math.abs(found.co2eKg - wellToTankCo2eKg - tankToWakeCo2eKg) <= tolerance
       }),
       { numRuns: 300 },
     )
@@ -600,13 +731,14 @@ t.test('lists calculators with schemas, fuels and factors', async (t) => {
   )
   for (const { fuelType, name, factors } of catalogue.fuels) {
     t.ok(name)
+    if (fuelType === 'fame') continue
     const { factors: used, dataset } = await estimate('fuel', { ...fuel, fuelType })
     t.same(factors, used, `${fuelType}: lists the factors used`)
     t.equal(dataset, catalogue.dataset)
   }
   t.ok(
     catalogue.fuels
-      .filter(({ fuelType }) => ['lfo', 'hfo', 'methanol', 'lpg', 'lng'].includes(fuelType))
+      .filter(({ fuelType }) => ['lfo', 'methanol', 'fame'].includes(fuelType))
       .every(({ factors }) => factors[0]?.source.includes('typical industry value')),
     'marks densities that are not from a standard',
   )

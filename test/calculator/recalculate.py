@@ -1,7 +1,7 @@
 """Recalculates estimates from the factors that they list, independently of the service.
 
-Reads [{"type", "data", "estimate"}] from standard input, and prints the number of cases, the largest
-relative difference and the fuels as JSON.
+Reads [{"type", "data", "framework", "estimate"}] from standard input, and prints the number of cases,
+the largest relative difference and the fuels as JSON.
 """
 
 import json
@@ -11,12 +11,16 @@ from collections import defaultdict
 LITRES = {"l": 1, "m3": 1000}
 GALLONS = {"gal-us": "Litres in a US gallon", "gal-imp": "Litres in an imperial gallon"}
 KILOGRAMS = {"kg": 1, "t": 1000}
+# GWP100 of CH4 and N2O
+FRAMEWORKS = {"clearwake": (29.8, 273), "fueleu": (25, 298), "imo": (28, 265)}
+GASES = ("co2Kg", "ch4Kg", "n2oKg", "biogenicCo2Kg")
 
 
 class Factors:
     """The numbers that an estimate lists: of each fuel, entered for a line, and of no fuel."""
 
-    def __init__(self, listed):
+    def __init__(self, listed, framework):
+        self.ch4, self.n2o = FRAMEWORKS[framework]
         self.fuels = defaultdict(dict)
         self.entered = defaultdict(dict)
         self.general = {}
@@ -29,14 +33,6 @@ class Factors:
                 group = self.general
             group[factor["name"]] = factor["value"]
 
-    def burnt(self, fuel):
-        """Kilograms of CO2e from burning a kilogram of fuel."""
-        return (
-            fuel["Tank-to-wake CO2"]
-            + fuel["Tank-to-wake CH4"] * self.general["GWP100 of CH4"]
-            + fuel["Tank-to-wake N2O"] * self.general["GWP100 of N2O"]
-        )
-
     def litres(self, quantity, unit):
         return quantity * (self.general[GALLONS[unit]] if unit in GALLONS else LITRES[unit])
 
@@ -47,23 +43,44 @@ class Factors:
         return kilometres / self.general["Kilometres in a nautical mile"]
 
 
-def burn(factors, fuel_type, litres, certified):
+class Result:
+    """Kilograms of CO2e and of each gas; a gas is None if it is not known."""
+
+    def __init__(self, co2e=0, gases=(0, 0, 0, 0)):
+        self.co2e = co2e
+        self.gases = gases
+
+    def __add__(self, other):
+        pairs = zip(self.gases, other.gases)
+        gases = tuple(None if a is None or b is None else a + b for a, b in pairs)
+        return Result(self.co2e + other.co2e, gases)
+
+
+def burn(factors, fuel_type, litres, certified, certified_as):
     fuel = factors.fuels[fuel_type]
-    if fuel_type == "hvo" and certified is not None:
-        well_to_tank = fuel["Lower calorific value"] * certified / 1000 - fuel["Tank-to-wake CO2"]
-        return litres * fuel["Density"] * (well_to_tank + factors.burnt(fuel))
-    if "Lower calorific value" not in fuel or fuel_type == "hvo":
-        return litres * (fuel["Well-to-tank"] + fuel["Tank-to-wake"])
+    kilograms = litres * fuel["Density"]
+    if "Lower calorific value" not in fuel or (fuel_type == "hvo" and certified is None):
+        biogenic = kilograms * fuel["Biogenic CO2"] if "Biogenic CO2" in fuel else None
+        return Result(
+            litres * (fuel["Well-to-tank"] + fuel["Tank-to-wake"]), (None, None, None, biogenic)
+        )
     slip = fuel.get("Methane slip", 0)
-    well_to_tank = fuel["Lower calorific value"] * fuel["Well-to-tank"] / 1000
-    tank_to_wake = (1 - slip) * factors.burnt(fuel) + slip * factors.general.get("GWP100 of CH4", 0)
-    return litres * fuel["Density"] * (well_to_tank + tank_to_wake)
+    co2 = kilograms * (1 - slip) * fuel["Tank-to-wake CO2"]
+    ch4 = kilograms * ((1 - slip) * fuel["Tank-to-wake CH4"] + slip)
+    n2o = kilograms * (1 - slip) * fuel["Tank-to-wake N2O"]
+    if certified is None:
+        well_to_tank = fuel["Lower calorific value"] * fuel["Well-to-tank"] / 1000
+    else:
+        well_to_tank = fuel["Lower calorific value"] * certified / 1000 - fuel["Tank-to-wake CO2"]
+    co2e = kilograms * well_to_tank + co2 + ch4 * factors.ch4 + n2o * factors.n2o
+    is_bio = certified is not None and certified_as == "bio"
+    return Result(co2e, (0, ch4, n2o, co2) if is_bio else (co2, ch4, n2o, 0))
 
 
 def line(factors, data, number, litres=None):
     entered = factors.entered[number]
     if data["fuelType"] == "electricity":
-        return data["quantity"] * entered["Electricity"]
+        return Result(data["quantity"] * entered["Electricity"])
     hvo = data.get("hvoPercent", 0) / 100
     shares = {data["fuelType"]: 1} if hvo == 0 else {data["fuelType"]: 1 - hvo, "hvo": hvo}
     shares = {fuel_type: share for fuel_type, share in shares.items() if share > 0}
@@ -73,7 +90,12 @@ def line(factors, data, number, litres=None):
     elif litres is None:
         litres = factors.litres(data["quantity"], data["unit"])
     certified = entered.get("Certified well-to-wake")
-    return sum(burn(factors, fuel, litres * share, certified) for fuel, share in shares.items())
+    result = Result()
+    for fuel, share in shares.items():
+        # The certificate of a blend is for its HVO.
+        value = None if fuel == "mgo" else certified
+        result += burn(factors, fuel, litres * share, value, data.get("certifiedAs", "bio"))
+    return result
 
 
 def distance_litres(factors, data):
@@ -88,18 +110,31 @@ def distance_litres(factors, data):
 
 
 def recalculate(case):
-    data, factors = case["data"], Factors(case["estimate"]["factors"])
+    data = case["data"]
+    factors = Factors(case["estimate"]["factors"], case["framework"])
     if case["type"] == "custom":
-        return data["amount"] * KILOGRAMS[data["unit"]]
+        return Result(data["amount"] * KILOGRAMS[data["unit"]], (None,) * 4)
     litres = distance_litres(factors, data) if case["type"] == "distance" else None
-    further = enumerate(data.get("furtherLines", []), 2)
-    return line(factors, data, 1, litres) + sum(line(factors, one, i) for i, one in further)
+    result = line(factors, data, 1, litres)
+    for number, further in enumerate(data.get("furtherLines", []), 2):
+        result += line(factors, further, number)
+    return result
+
+
+def difference(found, expected):
+    if found is None or expected is None:
+        return 0 if found is expected else float("inf")
+    return 0 if found == expected else abs(found - expected) / abs(expected)
 
 
 cases = json.load(sys.stdin)
 worst = 0
 for case in cases:
     expected = recalculate(case)
-    worst = max(worst, abs(case["estimate"]["co2eKg"] - expected) / expected)
+    found = case["estimate"]
+    differences = [difference(found["co2eKg"], expected.co2e)]
+    for name, kilograms in zip(GASES, expected.gases):
+        differences.append(difference(found["gases"][name], kilograms))
+    worst = max(worst, *differences)
 fuels = {one["fuelType"] for case in cases for one in case["estimate"]["lines"]}
 print(json.dumps({"cases": len(cases), "worst": worst, "fuels": sorted(fuels)}))

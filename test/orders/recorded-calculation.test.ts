@@ -43,7 +43,7 @@ t.test('an order of an earlier version has no recorded edition', async (t) => {
     db.exec('UPDATE orders SET calculation = NULL'),
   )
   const page = toText(await ann.get(path))
-  t.match(page, /Edition not recorded\. This is the result of edition 2026-06\./)
+  t.match(page, /Edition not recorded\. This is the result of edition 2026-11\./)
   t.match(page, /The order is for 314\.02 kg CO₂e, 286 kg \(48%\) less than its trip\./)
   t.match(page, /Changes the CO₂e of the order to 599\.97 kg CO₂e\. The amount does not change\./)
 
@@ -51,9 +51,9 @@ t.test('an order of an earlier version has no recorded edition', async (t) => {
   t.equal(recalculated.status, 303)
   const after = toText(await ann.get(path))
   t.match(after, /was recalculated\./)
-  t.match(after, /Calculated with edition 2026-06\./)
+  t.match(after, /Calculated with edition 2026-11\./)
   t.notMatch(after, /Recalculate with edition/)
-  t.match(after, /Emission factors.*not recorded.*edition 2026-06/)
+  t.match(after, /Emission factors.*not recorded.*edition 2026-11/)
 })
 
 t.test('an order of an older edition is shown as it was, with the difference', async (t) => {
@@ -64,7 +64,7 @@ t.test('an order of an older edition is shown as it was, with the difference', a
   const page = toText(await ann.get(path))
   t.match(page, /This trip emits 500\.0 kg CO₂e/)
   t.match(page, /Calculated with edition 2025-06\./)
-  t.match(page, /Edition 2026-06 gives 599\.97 kg CO₂e: 100 kg \(20%\) more\./)
+  t.match(page, /Edition 2026-11 gives 599\.97 kg CO₂e: 100 kg \(20%\) more\./)
   t.match(page, /UK Government \(DESNZ\) conversion factors 2025/)
   t.notMatch(page, /conversion factors 2026/)
 })

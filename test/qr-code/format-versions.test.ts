@@ -87,6 +87,41 @@ t.test('further lines, blends and guests use format version 2', async (t) => {
   t.match(html, /name="guests" value="12"/)
 })
 
+t.test('frameworks, hull types and certificates are appended; defaults are left out', async (t) => {
+  const { data: before } = await generate(TYPICAL_CALCULATIONS.distance)
+  const withDefaults = await generate({
+    calculatorType: 'distance',
+    calculatorData: {
+      ...TYPICAL_CALCULATIONS.distance.calculatorData,
+      ...{ framework: 'clearwake', hullType: 'displacement' },
+    },
+  })
+  t.same(decode(withDefaults).slice(3), decode({ ...withDefaults, data: before }).slice(3))
+  const code = await generate({
+    calculatorType: 'fuel',
+    calculatorData: {
+      ...{ fuelType: 'methanol', quantity: 5, unit: 't', certifiedGCo2ePerMj: 0 },
+      ...{ certifiedAs: 'rfnbo', certificateReference: 'A1, ISCC EU', framework: 'imo' },
+      furtherLines: [
+        {
+          ...{ use: 'shore-power', fuelType: 'electricity', quantity: 300, unit: 'kWh' },
+          ...{ kgCo2ePerKwh: 0, factorSource: 'Renewable' },
+        },
+      ],
+    },
+  })
+  // Frozen: printed codes have this order.
+  t.same(decode(code).slice(5), [
+    ...['methanol', 5, 't', 0, 0, '0', 0, 0],
+    [['electricity', 300, 'kWh', 5, 0, 0, '0', 'Renewable']],
+    ...['imo', 'rfnbo', 'A1, ISCC EU'],
+  ])
+  const html = await (await fetch(code.url)).text()
+  t.match(html, /<option value="imo" selected>/)
+  t.match(html, /<option value="rfnbo" selected>/)
+  t.match(html, /name="furtherLines\.0\.kgCo2ePerKwh" value="0"/)
+})
+
 t.test('version 1 has no room for the fields of version 2', (t) => {
   const signer = createLinkSigner(['a secret for tests, of more than 32 bytes'])
   const links = createPrefillLinks(signer, () => url)

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import {
   AMOUNT_UNITS,
+  CERTIFIABLE,
+  CERTIFIED_AS,
   CONSUMPTION_UNITS,
   DISTANCE_UNITS,
   LINE_USES,
@@ -11,6 +13,7 @@ import {
   type FuelData,
 } from '../../src/calculator/calculator-data.js'
 import { BURNT_FUEL_TYPES, type FuelType } from '../../src/calculator/factors/editions.js'
+import { FRAMEWORKS } from '../../src/calculator/factors/frameworks.js'
 import { parseImoNumber } from '../../src/calculator/imo-number.js'
 import type { Vessel } from '../../src/calculator/vessel.js'
 import { findImplausibleValues } from '../../src/calculator/trip-plausibility.js'
@@ -27,14 +30,35 @@ const hvoPercent = fc.oneof(
   fc.double({ min: 0.1, max: 100, noNaN: true }),
 )
 
-/** The fields of a blend or a certified biofuel, if the fuel may have them. */
+const certificateReference = fc.constantFrom('EU-ISCC-Cert-DE100 12345', 'REDcert 4711')
+/** Most codes have the default, which they leave out. */
+const framework = fc.constantFrom(...FRAMEWORKS.filter((one) => one !== 'clearwake'))
+
+/** The fields of a blend or a certified fuel, if the fuel may have them. */
 const biofuelFields = (fuelType: FuelType) => {
-  if (fuelType === 'hvo') return fc.record({ certifiedGCo2ePerMj }, { requiredKeys: [] })
-  if (fuelType !== 'mgo') return fc.constant({})
-  return fc.option(
-    fc.record({ hvoPercent, certifiedGCo2ePerMj }, { requiredKeys: ['hvoPercent'] }),
-    { nil: {} },
-  )
+  const certificate = { certifiedGCo2ePerMj, certificateReference }
+  if (fuelType === 'fame') {
+    return fc.record(certificate, { requiredKeys: ['certifiedGCo2ePerMj'] })
+  }
+  if (fuelType === 'mgo') {
+    return fc.option(
+      fc.record({ hvoPercent, certifiedGCo2ePerMj }, { requiredKeys: ['hvoPercent'] }),
+      {
+        nil: {},
+      },
+    )
+  }
+  const kinds = CERTIFIABLE.get(fuelType)
+  if (kinds === undefined) return fc.constant({})
+  const certified =
+    kinds.length === 1
+      ? fc.record(certificate)
+      : fc.record({
+          certifiedGCo2ePerMj,
+          certifiedAs: fc.constantFrom(...CERTIFIED_AS),
+          certificateReference,
+        })
+  return fc.option(certified, { nil: {} })
 }
 
 const burntLine = fc
@@ -78,6 +102,7 @@ const extras = fc.oneof(
           { minLength: 1, maxLength: 3 },
         ),
         guests,
+        framework,
       },
       { requiredKeys: [] },
     ),

@@ -34,8 +34,8 @@ interface FuelBase {
 /** A fuel whose factors are published per mass and energy (FuelEU Maritime, IMO). */
 export interface MassBasedFuel extends FuelBase, CombustionFactors {
   basis: 'mass'
-  /** g CO2e per MJ */
-  wellToTank: FactorValue
+  /** g CO2e per MJ; missing if it depends on the origin of the fuel, so that only a certificate has it */
+  wellToTank?: FactorValue
   /** Share of the fuel mass that leaves the engine unburnt, as methane */
   methaneSlip?: FactorValue
 }
@@ -47,7 +47,7 @@ export interface VolumeBasedFuel extends FuelBase {
   wellToTank: FactorValue
   /** kg CO2e per litre */
   tankToWake: FactorValue
-  /** For a biofuel with a certified well-to-wake value (FuelEU Maritime, Annex I) */
+  /** For a biofuel: its CO2 is biogenic, and it may have a certified value (FuelEU Maritime, Annex I) */
   certified?: CombustionFactors
 }
 

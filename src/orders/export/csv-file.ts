@@ -16,6 +16,7 @@ import type { RowBatches } from '../../order-store/read-order-rows.js'
 import { escapeFormula } from '../formula-escaping.js'
 import type { Checkout } from '../checkout.js'
 import { Order } from '../order.js'
+import { CALCULATION_COLUMNS, getCalculationValues } from './calculation-columns.js'
 import {
   findNoPayments,
   getPaymentValues,
@@ -64,17 +65,22 @@ const columnFormatters = READ_NAMES.map(
   (name) => FORMATTERS[name] as (value: ReadRow[number]) => string,
 )
 /** In the same order as the columns of a row. */
-const HEADER = [...Object.keys(Order.properties), ...PAYMENT_COLUMNS]
+const HEADER = [...Object.keys(Order.properties), ...PAYMENT_COLUMNS, ...CALCULATION_COLUMNS]
 
 const ID_INDEX = READ_NAMES.indexOf('id')
 const CHECKOUT_INDEX = READ_NAMES.indexOf('checkout')
+const CALCULATION_INDEX = READ_NAMES.indexOf('calculation')
 
-const formatPaymentCell = (value: PaymentValues[keyof PaymentValues]): string =>
+const formatCell = (value: string | number | null): string =>
   typeof value === 'number' ? String(value) : formatText(value)
 
 function buildLine(row: ReadRow, values: PaymentValues): string[] {
   const cells = columnFormatters.map((formatValue, index) => formatValue(row[index] ?? null))
-  for (const name of PAYMENT_COLUMNS) cells.push(formatPaymentCell(values[name]))
+  for (const name of PAYMENT_COLUMNS) cells.push(formatCell(values[name]))
+  const text = row[CALCULATION_INDEX]
+  const calculation = text == null ? null : (JSON.parse(String(text)) as Order['calculation'])
+  const calculated = getCalculationValues(calculation)
+  for (const name of CALCULATION_COLUMNS) cells.push(formatCell(calculated[name]))
   return cells
 }
 
@@ -99,7 +105,7 @@ async function* buildLines(
 
 /**
  * Writes orders as CSV (RFC 4180, UTF-8 with BOM), with one column per field, followed by the
- * payment columns. Cells of null values are empty, and times are in UTC. Ends the stream.
+ * payment columns and those of the calculation. Cells of null values are empty, and times are in UTC. Ends the stream.
  */
 export async function writeCsv(
   batches: RowBatches,

@@ -1,7 +1,8 @@
 import type { Style } from 'exceljs'
 import { getMinorUnitDigits } from '../../formatting/minor-units.js'
 import type { Order } from '../order.js'
-import { COUNT, DATE, MASS, getMoneyStyle, getStatusStyle, TEXT } from './excel-styles.js'
+import { getCalculationValues } from './calculation-columns.js'
+import { COUNT, DATE, GAS, MASS, getMoneyStyle, getStatusStyle, TEXT } from './excel-styles.js'
 import { toExcelText } from './excel-text.js'
 import { createLocalTimeFormat } from './local-time.js'
 import type { PaymentValues } from './payment-columns.js'
@@ -101,6 +102,23 @@ const PAYMENT: readonly ExcelColumn[] = [
   paymentText('Payment intent', 30, 'paymentIntentId'),
 ]
 
+const gas = (title: string, name: 'co2Kg' | 'ch4Kg' | 'n2oKg' | 'biogenicCo2Kg'): ExcelColumn => ({
+  title: `${title} (kg)`,
+  width: 18,
+  buildCell: ({ calculation }) => {
+    const value = getCalculationValues(calculation)[name]
+    return value === null ? null : { value, style: GAS }
+  },
+})
+
+const CALCULATION: readonly ExcelColumn[] = [
+  textColumn('Framework', 12, (order) => order.calculation?.framework ?? null),
+  gas('CO₂', 'co2Kg'),
+  gas('CH₄', 'ch4Kg'),
+  gas('N₂O', 'n2oKg'),
+  gas('Biogenic CO₂', 'biogenicCo2Kg'),
+]
+
 const version: ExcelColumn = {
   title: 'Version',
   width: 10,
@@ -150,5 +168,6 @@ export function createExcelColumns(timeZone: string): ExcelColumn[] {
     dateColumn('Paid', (order) => order.paidAt),
     textColumn('Retirement', 40, (order) => toJson(order.retirement)),
     ...PAYMENT,
+    ...CALCULATION,
   ]
 }

@@ -23,6 +23,8 @@ export const HEADER: Partial<Style> = {
 export const TEXT: Partial<Style> = { numFmt: '@', alignment: { vertical: 'top' } }
 export const DATE: Partial<Style> = { numFmt: 'yyyy-mm-dd hh:mm', alignment: { vertical: 'top' } }
 export const MASS: Partial<Style> = { numFmt: '#,##0.00', alignment: { vertical: 'top' } }
+/** Gases such as N2O weigh grams. */
+export const GAS: Partial<Style> = { numFmt: '#,##0.00####', alignment: { vertical: 'top' } }
 export const COUNT: Partial<Style> = { numFmt: '0', alignment: { vertical: 'top' } }
 
 /** Light enough for black text. */

@@ -1,4 +1,5 @@
 import { ImportedOrder, Order } from '../order.js'
+import { CALCULATION_COLUMNS } from '../export/calculation-columns.js'
 import { PAYMENT_COLUMNS } from '../export/payment-columns.js'
 import type { ImportError } from './import-errors.js'
 
@@ -9,7 +10,7 @@ const COLUMNS = Object.keys(Order.properties) as Column[]
 const REQUIRED: readonly Column[] = ImportedOrder.required
 
 /** Columns of an export that are not part of an order. */
-const IGNORED: readonly string[] = PAYMENT_COLUMNS
+const IGNORED: readonly string[] = [...PAYMENT_COLUMNS, ...CALCULATION_COLUMNS]
 
 const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name)
 

@@ -4,16 +4,20 @@ import { buildCalculationSteps } from '../../calculator/calculation-steps.js'
 import { calculateEstimate, type Estimate } from '../../calculator/estimate.js'
 import { buildFactorViews, withSubscripts } from '../../calculator/factor-view.js'
 import { findEdition, LATEST_EDITION } from '../../calculator/factors/editions.js'
+import { buildFrameworkView } from '../../calculator/gas-view.js'
+import { UNKNOWN_GASES } from '../../calculator/fuel-emissions.js'
 import type { RecordedCalculation } from '../../calculator/recorded-calculation.js'
 import type { Formatters } from '../formatters.js'
 
 /** A recorded result, with the sources of its factors. */
 function restoreEstimate(calculation: Calculation, recorded: RecordedCalculation): Estimate {
   const edition = findEdition(recorded.edition)
-  const { factors, ...result } = recorded
+  const { factors, lines, ...result } = recorded
+  const estimate = calculateEstimate(calculation, edition ?? LATEST_EDITION)
   return {
-    ...calculateEstimate(calculation, edition ?? LATEST_EDITION),
+    ...estimate,
     ...result,
+    lines: lines.map((line, i) => ({ gases: estimate.lines[i]?.gases ?? UNKNOWN_GASES, ...line })),
     // The edition is from a later version of Clearwake, so its sources are unknown here.
     ...(edition === null ? { factors: factors.map((one) => ({ source: '', ...one })) } : {}),
   }
@@ -39,6 +43,8 @@ export function estimateTrip(
     total: format.kilograms(co2eKg),
     ...buildBreakdown(calculation, estimate, { unit: 'kg', decimals: 1 }, numbers),
     kilograms: numbers.decimal(co2eKg, 2),
+    ...buildFrameworkView(estimate, numbers),
+    warnings: estimate.warnings.map(({ message }) => message),
     method: estimate.method,
     edition: estimate.edition,
     dataset: withSubscripts(estimate.dataset),

@@ -6,7 +6,7 @@ import {
   LATEST_EDITION,
   type FuelType,
 } from '../../calculator/factors/editions.js'
-import { FIELD_NAMES } from '../../calculator/form-view.js'
+import { CHOICES, FIELD_NAMES } from '../../calculator/form-view.js'
 import { USE_NAMES } from '../../calculator/line-names.js'
 import { UNIT_NAMES } from '../../calculator/units.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
@@ -46,7 +46,8 @@ const getNameOfFuel = (id: string): string =>
 function formatValue(name: string, value: unknown, format: Formatters): string {
   if (typeof value === 'number') return format.exact(value)
   if (typeof value !== 'string') return JSON.stringify(value)
-  return name === 'fuelType' ? getNameOfFuel(value) : value
+  if (name === 'fuelType') return getNameOfFuel(value)
+  return getOwn(CHOICES, name)?.find((choice) => choice.value === value)?.label ?? value
 }
 
 /** The label of a field's unit; `null` if it has none. Stored data may contain any unit. */
@@ -142,7 +143,7 @@ function buildEditionView(order: Order, calculation: Calculation, format: Format
   const difference = newest - recorded.co2eKg
   const share = recorded.co2eKg === 0 ? 0 : Math.abs(difference) / recorded.co2eKg
   const newer =
-    share < 1e-9
+    share < 1e-6
       ? `Edition ${id} gives the same result.`
       : `Edition ${id} gives ${formatMass(newest)}: ${format.exact(Number(Math.abs(difference).toPrecision(3)))} kg (${format.percent(share)}) ${difference > 0 ? 'more' : 'less'}.`
   return { note, newer, recalculation }

@@ -1,0 +1,71 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { stringEnum } from '../validation/string-enum.js'
+import type { Calculation, DistanceData, FuelLine } from './calculator-data.js'
+
+export const EstimateWarning = Type.Object(
+  {
+    code: stringEnum(
+      ['generator_hours_assumed', 'speed_outside_reference', 'certificate_reference_missing'],
+      { description: 'What the warning is about' },
+    ),
+    path: Type.String({ description: 'Field that the warning is about' }),
+    message: Type.String({ description: 'The warning for people' }),
+  },
+  { title: 'Warning' },
+)
+export type EstimateWarning = Static<typeof EstimateWarning>
+
+/** Ratios of speed to reference speed for which the propeller law is a fair estimate. */
+const MIN_SPEED_RATIO = 0.5
+const MAX_SPEED_RATIO = 1.5
+
+/** What may make the result of a valid calculation misleading. */
+export function findWarnings({ calculatorType, calculatorData }: Calculation): EstimateWarning[] {
+  if (calculatorType === 'custom') return []
+  const lines = calculatorData.furtherLines ?? []
+  return [
+    ...(calculatorType === 'distance' ? findDistanceWarnings(calculatorData) : []),
+    ...findLineWarnings(calculatorData, ''),
+    ...lines.flatMap((line, i) => findLineWarnings(line, `furtherLines.${i}.`)),
+  ]
+}
+
+function findDistanceWarnings(trip: DistanceData): EstimateWarning[] {
+  const { generatorLitresPerHour = 0, generatorHours, speedKn, referenceSpeedKn } = trip
+  const warnings: EstimateWarning[] = []
+  if (generatorLitresPerHour > 0 && generatorHours === undefined) {
+    warnings.push({
+      code: 'generator_hours_assumed',
+      path: 'generatorHours',
+      message:
+        'Generators are calculated for the time under way only. If they also ran at anchor or in port, enter their hours for the whole trip.',
+    })
+  }
+  const ratio = speedKn / (referenceSpeedKn ?? speedKn)
+  if (ratio < MIN_SPEED_RATIO || ratio > MAX_SPEED_RATIO) {
+    warnings.push({
+      code: 'speed_outside_reference',
+      path: 'referenceSpeedKn',
+      message:
+        'The speed is less than half or more than one and a half times the reference speed, where the propeller law is unreliable. Enter the consumption at a speed closer to that of the trip.',
+    })
+  }
+  return warnings
+}
+
+type CertifiedFields = Pick<FuelLine, 'certifiedGCo2ePerMj' | 'certificateReference'>
+
+const findLineWarnings = (
+  { certifiedGCo2ePerMj, certificateReference }: CertifiedFields,
+  prefix: string,
+): EstimateWarning[] =>
+  certifiedGCo2ePerMj === undefined || certificateReference !== undefined
+    ? []
+    : [
+        {
+          code: 'certificate_reference_missing',
+          path: `${prefix}certificateReference`,
+          message:
+            'A certified value needs the number of the proof of sustainability and its scheme, so that it can be checked.',
+        },
+      ]
