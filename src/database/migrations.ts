@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { ACCOUNT_TABLES } from './account-tables.js'
-import { API_KEY_TABLES } from './api-key-tables.js'
+import { API_KEY_TABLES, SETTLE_SCOPE_MIGRATION } from './api-key-tables.js'
 import { AUDIT_TABLES } from './audit-tables.js'
 import { CERTIFICATE_TABLES } from './certificate-tables.js'
 import { CONVERSION_TABLES } from './conversion-tables.js'
@@ -167,6 +167,7 @@ const MIGRATIONS: readonly string[] = [
   SECOND_FACTOR_TABLES.join(';\n'),
   // So that erased personal data does not stay in the index.
   "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)",
+  SETTLE_SCOPE_MIGRATION.join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -332,7 +332,6 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
 
     const same = await call('PATCH', path, { notes: 'by bank transfer', imoNumber: '9811000' })
     t.equal(same.body.version, 2, 'an edit without changes creates no version')
-    t.equal((await call('PATCH', path, {})).body.version, 2)
 
     const { items } = (await call('GET', `${path}/history`)).body
     t.match(items, [

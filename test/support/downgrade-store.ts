@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
+  [18, `UPDATE api_keys SET scopes = replace(scopes, ',"orders:settle"', '')`],
   [17, "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 0)"],
   [16, 'DROP TABLE recovery_codes; DROP TABLE passkeys; DROP TABLE authenticator_apps'],
   [15, 'DROP TABLE audit_chain; DROP TABLE audit_log'],

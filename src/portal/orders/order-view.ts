@@ -1,7 +1,11 @@
 import { isErased } from '../../orders/erasure.js'
 import { getTransitions, type OrderStatus } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
-import { getStatusPermission } from '../../orders/status-permission.js'
+import {
+  getEditPermission,
+  getStatusPermission,
+  RECALCULATED_FIELDS,
+} from '../../orders/status-permission.js'
 import type { Formatters } from '../formatters.js'
 import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import { buildCertificateSection } from './certificate-section.js'
@@ -79,6 +83,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   const buildGroup = (name: EditGroup) => ({
     name,
     title: GROUP_TITLES[name],
+    permission: getEditPermission(order, EDIT_GROUPS[name]),
     editUrl: buildContextUrl(context, `${path}/edit`, { group: name }),
     closeUrl: buildContextUrl(context, path, { group: name }),
     hasFocus: editedGroup === name,
@@ -137,6 +142,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
         permission: getStatusPermission(status),
       })),
     recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
+    recalculatePermission: getEditPermission(order, RECALCULATED_FIELDS),
     cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),
     groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])) as Record<
       EditGroup,
