@@ -3,7 +3,7 @@ import type { operations, webhooks } from './clearwake.js'
 // Types from `npx openapi-typescript http://127.0.0.1:3000/openapi.json -o clearwake.d.ts`.
 
 type NewOrder = operations['createOrder']['requestBody']['content']['application/json']
-type Order = operations['createOrder']['responses'][201]['content']['application/json']
+type Order = operations['getOrder']['responses'][200]['content']['application/json']
 type OrderPage = operations['listOrders']['responses'][200]['content']['application/json']
 type OrderQuery = NonNullable<operations['listOrders']['parameters']['query']>
 type Problem = operations['createOrder']['responses']['4XX']['content']['application/problem+json']

@@ -222,8 +222,7 @@ export async function buildApp({
     database: app.database,
     store,
     source,
-    onIssued: (tx, { certificate, order }) =>
-      mail.enqueue(tx, 'certificate_ready', order, certificate.code),
+    onIssued: (tx, { certificate, order }) => mail.announceCertificate(tx, order, certificate.code),
     providerName: app.config.ORDERSOURCE_NAME ?? null,
   })
   events.addConsumer(issuer.consume)

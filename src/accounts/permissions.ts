@@ -3,6 +3,8 @@ export const API_KEY_SCOPES = {
   'qr:write': 'Create QR codes',
   'orders:read': 'Read orders and their history',
   'orders:write': 'Create, change and cancel orders',
+  'orders:settle':
+    'With orders:write: mark orders as paid, processing, fulfilled or refunded, and change the amount and CO₂e of guests’ orders',
   'orders:export': 'Export orders',
   'stats:read': 'Read statistics',
   'provider:read': 'Read from the order source',
@@ -49,7 +51,10 @@ const LOWEST_ROLES = {
   /** Create, edit and cancel orders, and reopen cancelled ones */
   'orders:write': 'operator',
   'orders:export': 'manager',
-  /** Record payments, refunds and fulfilment; refund payments; place orders with the provider */
+  /**
+   * Record payments, refunds and fulfilment; refund payments; place orders with the provider; change
+   * what a guest agreed to
+   */
   'orders:settle': 'manager',
   'provider:write': 'manager',
   /** Sent emails */
@@ -75,11 +80,8 @@ export const hasPermission = (role: Role, permission: Permission): boolean =>
   ROLES.indexOf(role) <= ROLES.indexOf(LOWEST_ROLES[permission])
 
 /** Returns the API key scope that includes a permission; `undefined` if it is for users only. */
-export function toApiKeyScope(permission: Permission | undefined): ApiKeyScope | undefined {
-  // The API has no separate scope for the status of an order.
-  const wanted = permission === 'orders:settle' ? 'orders:write' : permission
-  return API_KEY_SCOPE_NAMES.find((scope) => scope === wanted)
-}
+export const toApiKeyScope = (permission: Permission | undefined): ApiKeyScope | undefined =>
+  API_KEY_SCOPE_NAMES.find((scope) => scope === permission)
 
 /** Whether the scopes of an API key include a permission. */
 export const hasScope = (scopes: readonly ApiKeyScope[], permission: Permission): boolean =>

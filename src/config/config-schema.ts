@@ -144,6 +144,12 @@ export const ConfigSchema = Type.Object({
   CERTIFICATE_FONT: optional('TTF or OTF file for certificates, for scripts that Inter lacks'),
   SMTP_URL: optional('Mail server, such as smtps://user:password@smtp.example.com'),
   MAIL_FROM: optional('Sender of emails, such as Harbour Example <offset@example.com>'),
+  MAIL_HOLD_SECONDS: Type.Integer({
+    minimum: 0,
+    maximum: 3600,
+    default: 60,
+    description: 'How long emails wait after a change by a person, who may undo it',
+  }),
   ORDER_LIMIT_PER_CLIENT: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
@@ -191,7 +197,7 @@ export const ConfigSchema = Type.Object({
     description: 'Requests per API key per minute',
   }),
   QR_RATE_LIMIT_PER_MINUTE: perMinute(600, 'QR codes'),
-  ORDER_RATE_LIMIT_PER_MINUTE: perMinute(600, 'Quotes and order forms'),
+  ORDER_RATE_LIMIT_PER_MINUTE: perMinute(600, 'Quotes, order forms and payments'),
   SHED_AFTER_MS: Type.Integer({
     minimum: 50,
     maximum: 60_000,

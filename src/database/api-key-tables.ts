@@ -13,3 +13,8 @@ export const API_KEY_TABLES: readonly string[] = [
     revoked_at BIGINT
   )`,
 ]
+
+/** Keys could settle orders before the scope existed. Part of a migration: never edit it. */
+export const SETTLE_SCOPE_MIGRATION: readonly string[] = [
+  `UPDATE api_keys SET scopes = replace(scopes, '"orders:write"', '"orders:write","orders:settle"')`,
+]

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { ACCOUNT_TABLES } from './account-tables.js'
-import { API_KEY_TABLES } from './api-key-tables.js'
+import { API_KEY_TABLES, SETTLE_SCOPE_MIGRATION } from './api-key-tables.js'
 import { AUDIT_TABLES } from './audit-tables.js'
 import { CERTIFICATE_TABLES } from './certificate-tables.js'
 import { CONVERSION_TABLES } from './conversion-tables.js'
@@ -169,6 +169,7 @@ const MIGRATIONS: readonly string[] = [
   // So that erased personal data does not stay in the index.
   "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)",
   createStatusMigration('sqlite').join(';\n'),
+  SETTLE_SCOPE_MIGRATION.join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -1,6 +1,6 @@
 import { DatabaseError } from './database-error.js'
 import { ACCOUNT_TABLES } from './account-tables.js'
-import { API_KEY_TABLES } from './api-key-tables.js'
+import { API_KEY_TABLES, SETTLE_SCOPE_MIGRATION } from './api-key-tables.js'
 import { AUDIT_TABLES } from './audit-tables.js'
 import { CERTIFICATE_TABLES } from './certificate-tables.js'
 import { CONVERSION_TABLES } from './conversion-tables.js'
@@ -186,6 +186,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   AUDIT_TABLES,
   SECOND_FACTOR_TABLES,
   createStatusMigration('postgres'),
+  SETTLE_SCOPE_MIGRATION,
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -1,4 +1,3 @@
-import type { OrderEvent } from '../orders/order-event.js'
 import type { OrderStatus } from '../orders/order-status.js'
 
 /** The types of emails to guests. They are stored, so never rename a type. */
@@ -12,10 +11,15 @@ export const MAIL_TYPES = [
 export type MailType = (typeof MAIL_TYPES)[number]
 
 const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled']
-const UNPAID: readonly (OrderStatus | null)[] = [null, 'pending', 'cancelled']
+const UNPAID: readonly (OrderStatus | null)[] = [null, 'pending']
 
-/** The emails about an order event. An order can skip the status `paid`. */
-export function findMailTypes({ previousStatus, order: { status } }: OrderEvent): MailType[] {
+/**
+ * The emails about a change of status. An order can skip the status `paid`. A cancelled order that
+ * is paid again has only been restored.
+ *
+ * @param previousStatus `null` for a new order
+ */
+export function findMailTypes(previousStatus: OrderStatus | null, status: OrderStatus): MailType[] {
   const types: MailType[] = previousStatus === null ? ['order_received'] : []
   if (PAID.includes(status) && UNPAID.includes(previousStatus)) types.push('payment_received')
   if (status === 'cancelled' && previousStatus !== 'cancelled') types.push('order_cancelled')

@@ -1,5 +1,7 @@
-import type { Database } from '../database/database.js'
+import type { Database, Queryable } from '../database/database.js'
+import { AUTO_FULFILMENT } from '../fulfilment/auto-fulfilment.js'
 import type { OrderStore } from '../order-store/order-store.js'
+import { GUEST } from '../ordering/place-order.js'
 import { isErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
@@ -13,31 +15,53 @@ import {
   requeueMessage,
   type MessageState,
 } from '../outbox/outbox.js'
+import { STRIPE } from '../payments/payment.js'
 import type { MailDelivery } from './mail-delivery.js'
 import type { RenderMail } from './mail-renderer.js'
 import { createMailSender } from './mail-sender.js'
 import { findMailTypes } from './mail-types.js'
 import { enqueueMail, eraseMails, getPayload, isMailOrder, MAIL_QUEUE } from './message.js'
 
+/** Who changes orders without a person who may undo the change. */
+const AUTOMATIC_ACTORS: readonly string[] = [GUEST, STRIPE, AUTO_FULFILMENT]
+
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000
 
 interface Options {
   database: Database
-  store: Pick<OrderStore, 'get'>
+  store: Pick<OrderStore, 'get' | 'getHistory'>
   render: RenderMail
   /** `null` if emails are not configured, in which case no emails are queued */
   delivery: MailDelivery | null
   /** Whether emails have the logo of the operator */
   hasLogo: boolean
+  /** How long emails wait that are caused by a person who may undo the change */
+  holdMs: number
   /** Set by tests only */
   retryDelaysMs?: readonly number[]
 }
 
 /** The emails to guests about their orders. */
-export function createMail({ database, store, render, delivery, hasLogo, retryDelaysMs }: Options) {
+export function createMail({
+  database,
+  store,
+  render,
+  delivery,
+  hasLogo,
+  holdMs,
+  retryDelaysMs,
+}: Options) {
   const sender =
     delivery &&
     createMailSender({ store, render, delivery, ...(retryDelaysMs ? { retryDelaysMs } : {}) })
+
+  /** When to send an email about the latest change to an order; `undefined` at once. */
+  async function getSendTime(order: Order): Promise<number | undefined> {
+    const history = (await store.getHistory(order.id)) ?? []
+    const change = history.find(({ version }) => version === order.version)
+    if (change !== undefined && AUTOMATIC_ACTORS.includes(change.by)) return undefined
+    return Date.parse(order.updatedAt) + holdMs
+  }
 
   return {
     /** `null` if emails are not configured */
@@ -50,19 +74,22 @@ export function createMail({ database, store, render, delivery, hasLogo, retryDe
 
     /** Queues the emails about an order event. */
     consume: (async (tx, event) => {
-      const { order } = event
+      const { order, previousStatus } = event
       if (isErased(order)) await eraseMails(tx, order.id)
-      if (delivery === null) return
-      for (const type of findMailTypes(event)) {
+      const types = findMailTypes(previousStatus, order.status)
+      if (delivery === null || !isMailOrder(order) || types.length === 0) return
+      const sendAt = await getSendTime(order)
+      for (const type of types) {
         // With NocoDB, consecutive changes can have the same version.
-        await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`)
+        await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`, sendAt)
       }
     }) satisfies EventConsumer,
 
-    /** See `enqueueMail`; does nothing if emails are not configured. */
-    enqueue: (async (...parameters) => {
-      if (delivery !== null) await enqueueMail(...parameters)
-    }) satisfies typeof enqueueMail,
+    /** Queues the email about a certificate; does nothing if emails are not configured. */
+    async announceCertificate(tx: Queryable, order: Order, code: string): Promise<void> {
+      if (delivery === null || !isMailOrder(order)) return
+      await enqueueMail(tx, 'certificate_ready', order, code, await getSendTime(order))
+    },
 
     /** Lists the emails about an order, newest first. */
     listOfOrder: async (orderId: string) =>

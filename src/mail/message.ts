@@ -2,9 +2,14 @@ import { createHash } from 'node:crypto'
 import type { Queryable } from '../database/database.js'
 import { ERASED_EMAIL, isCustomer, isErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
-import { enqueueMessage, eraseMessages, type Message } from '../outbox/outbox.js'
+import {
+  cancelOtherMessages,
+  enqueueMessage,
+  eraseMessages,
+  type Message,
+} from '../outbox/outbox.js'
 import { isEmail } from '../validation/email-address.js'
-import type { MailType } from './mail-types.js'
+import { isStillTrue, MAIL_TYPES, type MailType } from './mail-types.js'
 
 export const MAIL_QUEUE = 'mail'
 
@@ -29,7 +34,7 @@ export const getPayload = ({ payload }: Pick<Message, 'payload'>): MailPayload =
 
 export type MailOrder = Pick<
   Order,
-  'id' | 'createdAt' | 'version' | 'orderNumber' | 'customerEmail' | 'origin'
+  'id' | 'createdAt' | 'version' | 'orderNumber' | 'customerEmail' | 'origin' | 'status'
 >
 
 /** Only guests get emails. An address that was written into NocoDB by hand may be invalid. */
@@ -38,20 +43,23 @@ export const isMailOrder = (order: Pick<Order, 'origin' | 'customerEmail'>): boo
 
 /**
  * Queues an email about a guest's order, in the caller's transaction. Does nothing for other
- * orders, or if the same email was queued before.
+ * orders, or if the same email was queued before. Replaces emails that have not been sent yet: those
+ * of the same type, and before an email that is sent at once, those that no longer apply.
  *
  * @param occasion distinguishes the email from others of its type about this order, for example the
  *   version of the order, or the ID of its certificate
+ * @param sendAt ms since 1970; by default at once
  */
 export async function enqueueMail(
   tx: Queryable,
   type: MailType,
   order: MailOrder,
   occasion: string,
+  sendAt?: number,
 ): Promise<void> {
   if (!isMailOrder(order)) return
-  const { id, createdAt, version, orderNumber, customerEmail: to } = order
-  const key = JSON.stringify([id, createdAt, type, occasion])
+  const { id: orderId, createdAt, version, orderNumber, customerEmail: to } = order
+  const key = JSON.stringify([orderId, createdAt, type, occasion])
   const payload: MailPayload = {
     to,
     orderCreatedAt: createdAt,
@@ -59,14 +67,19 @@ export async function enqueueMail(
     orderVersion: version,
     copy: 0,
   }
-  await enqueueMessage(tx, {
+  const message = {
     id: `mail_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`,
     queue: MAIL_QUEUE,
-    sequence: `${MAIL_QUEUE}:${id}`,
+    sequence: `${MAIL_QUEUE}:${orderId}`,
     type,
-    orderId: id,
+    orderId,
     payload,
-  })
+  }
+  if (!(await enqueueMessage(tx, message, sendAt))) return
+  const replaced = MAIL_TYPES.filter(
+    (other) => other === type || (sendAt === undefined && !isStillTrue(other, order.status)),
+  )
+  await cancelOtherMessages(tx, message, replaced)
 }
 
 /**

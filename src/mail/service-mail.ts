@@ -39,6 +39,7 @@ export function createServiceMail(
       paymentInstructions: getPaymentInstructions(config),
     }),
     hasLogo: logo !== null,
+    holdMs: config.MAIL_HOLD_SECONDS * 1000,
     delivery: delivery ?? (settings && createSmtpDelivery(settings, logo)),
   })
 }

@@ -121,24 +121,30 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     return reply.renderView({ page }, { order: view, online, path })
   }
 
-  app.get<OrderRoute>('/o/:token', async (request, reply) =>
+  const rateLimit = { max: ORDER_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' }
+  const limitReturns = app.rateLimit(rateLimit)
+
+  /** A guest who returns from Stripe makes the service query Stripe. */
+  async function limitReturning(request: FastifyRequest<OrderRoute>, reply: FastifyReply) {
+    if (toPaymentReturn(request.query.payment) === 'done') {
+      await limitReturns.call(app, request, reply)
+    }
+  }
+
+  app.get<OrderRoute>('/o/:token', { onRequest: limitReturning }, async (request, reply) =>
     showOrder(request, reply, 'ordering/order'),
   )
 
-  app.get<OrderRoute>('/o/:token/cancel', async (request, reply) =>
+  app.get<OrderRoute>('/o/:token/cancel', { onRequest: limitReturning }, async (request, reply) =>
     showOrder(request, reply, 'ordering/cancel'),
   )
 
   // The origin of the request is not checked. Only the guest's own pages know the token, and their
   // referrer policy makes browsers send `Origin: null`.
-  app.post<OrderRoute>(
-    '/o/:token/pay',
-    { config: { rateLimit: { max: ORDER_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' } } },
-    async (request, reply) => {
-      const order = await findOrder(request)
-      return reply.redirect(await startPayment(order, `/o/${request.params.token}`), 303)
-    },
-  )
+  app.post<OrderRoute>('/o/:token/pay', { config: { rateLimit } }, async (request, reply) => {
+    const order = await findOrder(request)
+    return reply.redirect(await startPayment(order, `/o/${request.params.token}`), 303)
+  })
 
   app.post<OrderRoute>('/o/:token/cancel', async (request, reply) => {
     for (;;) {

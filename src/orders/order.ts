@@ -181,6 +181,12 @@ export const Order = Type.Object(
 )
 export type Order = Static<typeof Order>
 
+/** What a caller who may not read orders receives after a change. */
+export const OrderReference = Type.Pick(Order, ['id', 'status', 'version'], {
+  title: 'Reference to an order',
+  additionalProperties: false,
+})
+
 export type TextField =
   | 'orderNumber'
   | 'customerName'
@@ -304,6 +310,7 @@ const changeableFields = {
 /** The fields of an order that can be edited. */
 export const OrderChanges = Type.Partial(Type.Object(changeableFields), {
   title: 'Changes to an order',
+  minProperties: 1,
   additionalProperties: false,
   'x-fixed': Object.keys(Order.properties).filter((name) => !(name in changeableFields)),
   examples: [{ status: 'paid', notes: 'Paid by bank transfer' }],

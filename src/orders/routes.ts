@@ -14,8 +14,8 @@ import { ListQuery } from './list-query.js'
 import { findFilterErrors } from './order-filters.js'
 import { calculateTrip } from './apply-changes.js'
 import { isSameMass, roundToGram } from './order-mass.js'
-import { NewOrderRequest, Order, OrderChanges } from './order.js'
-import { getStatusPermission } from './status-permission.js'
+import { NewOrderRequest, Order, OrderChanges, OrderReference } from './order.js'
+import { getEditPermission, getStatusPermission, RECALCULATED_FIELDS } from './status-permission.js'
 import { buildPaginationLinks } from '../http/pagination-links.js'
 
 interface Options {
@@ -42,8 +42,11 @@ const Warning = Type.String({ description: 'Present if co2eKg differs from the t
 const Link = Type.String({ description: 'First, previous, next and last page (RFC 8288)' })
 
 const OrderResponse = withHeaders(Order, { ETag })
+const ChangedOrder = Type.Union([Order, OrderReference], {
+  description: 'The order; only its id, status and version if the API key lacks orders:read',
+})
 const changeResponses = {
-  200: OrderResponse,
+  200: withHeaders(ChangedOrder, { ETag }),
   412: problemResponse('If-Match does not contain the current version of the order', {
     headers: { ETag: Type.String({ description: 'Current version of the order' }) },
   }),
@@ -104,6 +107,15 @@ const getContext = (request: FastifyRequest): ChangeContext => ({
 const sendOrder = (reply: FastifyReply, order: Order) =>
   reply.header('etag', formatEtag(order.version)).send(order)
 
+/** Sends an order after a change, or only a reference to a caller who may not read orders. */
+function sendChange(request: FastifyRequest, reply: FastifyReply, order: Order) {
+  const { id, status, version } = order
+  reply.header('etag', formatEtag(version))
+  // Without validation: a value that was written into NocoDB by hand may be invalid.
+  reply.serializer(JSON.stringify)
+  return reply.send(request.can('orders:read') ? order : { id, status, version })
+}
+
 /** Returns the order after a change; throws a Problem if the change was rejected. */
 function getChangedOrder(result: ChangeResult): Order {
   switch (result.outcome) {
@@ -130,6 +142,16 @@ function getChangedOrder(result: ChangeResult): Order {
 }
 
 const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
+  /** Throws a Problem (403) if the caller may not edit these fields of the order. */
+  async function requireEditPermission(
+    request: FastifyRequest,
+    id: string,
+    fields: readonly string[],
+  ): Promise<void> {
+    const order = request.can('orders:settle') ? null : await store.get(id, 1)
+    if (order !== null) request.requirePermission(getEditPermission(order, fields))
+  }
+
   app.get(
     '/api/admin/orders',
     {
@@ -166,7 +188,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         headers: IdempotencyKey,
         body: NewOrderRequest,
         response: {
-          201: withHeaders(Order, { ETag, Location, 'Clearwake-Warning': Warning }),
+          201: withHeaders(ChangedOrder, { ETag, Location, 'Clearwake-Warning': Warning }),
           ...problemResponses,
         },
       },
@@ -189,7 +211,8 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         const tripKg = roundToGram(trip.co2eKg)
         reply.header('clearwake-warning', `co2eKg differs from the trip, which emits ${tripKg} kg`)
       }
-      return sendOrder(reply.code(201).header('location', `/api/admin/orders/${order.id}`), order)
+      reply.code(201).header('location', `/api/admin/orders/${order.id}`)
+      return sendChange(request, reply, order)
     },
   )
 
@@ -222,7 +245,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         operationId: 'updateOrder',
         summary: 'Update an order',
         description:
-          'Applies all changes or none. The status can change from pending to paid, processing and fulfilled (steps can be skipped); from paid, processing or fulfilled to refunded; and from cancelled to the status before the cancellation or, if the order had been paid, to refunded. For any other change of status, the response is 409 with possibleStatuses.',
+          'Applies all changes or none. The status can change from pending to paid, processing and fulfilled (steps can be skipped); from paid, processing or fulfilled to refunded; and from cancelled to the status before the cancellation or, if the order had been paid, to refunded. For any other change of status, the response is 409 with possibleStatuses. The statuses paid, processing, fulfilled and refunded, the retirement, and the amount, currency and CO2e of an order that a guest placed also require the scope orders:settle.',
         params: OrderId,
         headers: IfMatch,
         body: OrderChanges,
@@ -241,13 +264,10 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
     async (request, reply) => {
       const { params, body } = request
       if (body.status !== undefined) request.requirePermission(getStatusPermission(body.status))
-      if (body.retirement !== undefined) request.requirePermission('orders:settle')
-      return sendOrder(
-        reply,
-        getChangedOrder(
-          await store.apply(params.id, { type: 'edit', changes: body }, getContext(request)),
-        ),
-      )
+      await requireEditPermission(request, params.id, Object.keys(body))
+      const command = { type: 'edit', changes: body } as const
+      const result = await store.apply(params.id, command, getContext(request))
+      return sendChange(request, reply, getChangedOrder(result))
     },
   )
 
@@ -266,13 +286,10 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         response: changeResponses,
       },
     },
-    async (request, reply) =>
-      sendOrder(
-        reply,
-        getChangedOrder(
-          await store.apply(request.params.id, { type: 'cancel' }, getContext(request)),
-        ),
-      ),
+    async (request, reply) => {
+      const result = await store.apply(request.params.id, { type: 'cancel' }, getContext(request))
+      return sendChange(request, reply, getChangedOrder(result))
+    },
   )
 
   app.post(
@@ -290,13 +307,12 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         response: changeResponses,
       },
     },
-    async (request, reply) =>
-      sendOrder(
-        reply,
-        getChangedOrder(
-          await store.apply(request.params.id, { type: 'recalculate' }, getContext(request)),
-        ),
-      ),
+    async (request, reply) => {
+      const { id } = request.params
+      await requireEditPermission(request, id, RECALCULATED_FIELDS)
+      const result = await store.apply(id, { type: 'recalculate' }, getContext(request))
+      return sendChange(request, reply, getChangedOrder(result))
+    },
   )
 
   app.get(

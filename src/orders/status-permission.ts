@@ -1,5 +1,6 @@
 import type { Permission } from '../accounts/permissions.js'
 import type { OrderStatus } from './order-status.js'
+import type { Order } from './order.js'
 
 /**
  * The permission needed to set an order's status. All statuses except pending and cancelled concern
@@ -11,3 +12,19 @@ export const getStatusPermission = (status: OrderStatus): Permission =>
 /** The permission needed to undo the change that gave an order its current status. */
 export const getUndoPermission = (status: OrderStatus): Permission =>
   status === 'cancelled' ? 'orders:write' : 'orders:settle'
+
+/** What a guest has accepted. */
+const SETTLED_FIELDS: readonly string[] = ['co2eKg', 'amountMinor', 'currency']
+
+/** What a recalculation changes. */
+export const RECALCULATED_FIELDS = ['calculation', 'co2eKg']
+
+/** The permission needed to edit fields of an order, except its status. */
+export const getEditPermission = (
+  { origin }: Pick<Order, 'origin'>,
+  fields: readonly string[],
+): Permission =>
+  fields.includes('retirement') ||
+  (origin === 'guest' && fields.some((field) => SETTLED_FIELDS.includes(field)))
+    ? 'orders:settle'
+    : 'orders:write'

@@ -81,16 +81,27 @@ const toMessage = (row: MessageRow): Message => ({
   finishedAt: row.finished_at,
 })
 
-/** Adds a message, in the caller's transaction; does nothing if its ID already exists. */
-export async function enqueueMessage(tx: Queryable, message: NewMessage): Promise<void> {
+/**
+ * Adds a message, in the caller's transaction; does nothing if its ID already exists. Returns
+ * whether the message was added.
+ *
+ * @param sendAt when to send it, in ms since 1970; by default as soon as possible
+ */
+export async function enqueueMessage(
+  tx: Queryable,
+  message: NewMessage,
+  sendAt?: number,
+): Promise<boolean> {
   const { id, queue, sequence, type, orderId, payload } = message
   const now = Date.now()
-  await tx.query(
+  const added = await tx.query(
     `INSERT INTO outbox (id, queue, sequence, type, order_id, payload, state, attempts, failures,
        created_at, next_attempt_at, claimed_until)
-     VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?, ?, 0) ON CONFLICT (id) DO NOTHING`,
-    [id, queue, sequence, type, orderId, JSON.stringify(payload), now, now],
+     VALUES (?, ?, ?, ?, ?, ?, 'pending', 0, 0, ?, ?, 0) ON CONFLICT (id) DO NOTHING
+     RETURNING id`,
+    [id, queue, sequence, type, orderId, JSON.stringify(payload), now, sendAt ?? now],
   )
+  return added.length > 0
 }
 
 /**
@@ -130,6 +141,21 @@ export async function cancelMessages(tx: Queryable, queue: string): Promise<void
   await tx.query(
     "UPDATE outbox SET state = 'cancelled', finished_at = ? WHERE queue = ? AND state = 'pending'",
     [Date.now(), queue],
+  )
+}
+
+/** Cancels the other pending messages of these types about the same order, unless they are being sent. */
+export async function cancelOtherMessages(
+  tx: Queryable,
+  { id, queue, orderId }: Pick<Message, 'id' | 'queue' | 'orderId'>,
+  types: readonly string[],
+): Promise<void> {
+  const now = Date.now()
+  await tx.query(
+    `UPDATE outbox SET state = 'cancelled', finished_at = ?
+     WHERE order_id = ? AND queue = ? AND state = 'pending' AND id <> ? AND claimed_until <= ?
+       AND type IN (${types.map(() => '?').join(', ')})`,
+    [now, orderId, queue, id, now, ...types],
   )
 }
 

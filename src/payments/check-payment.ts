@@ -1,7 +1,8 @@
 import type { OrderStore } from '../order-store/order-store.js'
+import { createKeyedMutex } from '../state-store/keyed-mutex.js'
 import { getBalance, isSameAmount, type Payment } from './payment.js'
 import type { PaymentStore } from './payment-store.js'
-import { settlePayment } from './settle-payment.js'
+import { createBusyProblem, settlePayment } from './settle-payment.js'
 import { StripeRefusedError } from './stripe-error.js'
 import type { StripeGateway } from './stripe-gateway.js'
 
@@ -59,7 +60,8 @@ export function getNextCheck(payment: Payment, now: number, checkMs: number): nu
 /**
  * Creates the function that queries Stripe for a payment and records its state, in the payment and
  * in the order. Webhooks, returning guests and the periodic check call it in any order, and any
- * number of times. Throws StripeUnavailableError, StripeRefusedError, or errors from the stores.
+ * number of times. Throws StripeUnavailableError, StripeRefusedError, a Problem (503) if the payment
+ * keeps changing, or errors from the stores.
  */
 export function createPaymentCheck({
   store,
@@ -115,15 +117,18 @@ export function createPaymentCheck({
     return { payment: checked, url: state === 'open' ? url : null }
   }
 
-  return async (payment: Payment, options: CheckOptions = {}): Promise<CheckedPayment> => {
-    let current = payment
+  async function check(payment: Payment, options: CheckOptions): Promise<CheckedPayment> {
     for (let tries = 0; tries < 10; tries++) {
-      const checked = await tryCheck(current, options)
+      const checked = await tryCheck((await payments.get(payment.id)) ?? payment, options)
       if (checked !== null) return checked
-      current = (await payments.get(payment.id)) ?? current
     }
-    throw new Error(`payment ${payment.id} keeps changing`)
+    throw createBusyProblem()
   }
+
+  // Concurrent checks of one payment would repeat each other's work, and their requests to Stripe.
+  const inTurn = createKeyedMutex()
+  return (payment: Payment, options: CheckOptions = {}): Promise<CheckedPayment> =>
+    inTurn(payment.id, () => check(payment, options))
 }
 
 export type CheckPayment = ReturnType<typeof createPaymentCheck>

@@ -5,6 +5,7 @@ import type { Order } from '../orders/order.js'
 import { createPaymentCheck, type PaymentServices } from './check-payment.js'
 import { buildSessionParams } from './checkout-session.js'
 import { getBalance, isReceived, isSameAmount, type Payment } from './payment.js'
+import { createSharedCalls } from './shared-calls.js'
 import { toStripeAmount } from './stripe-amount.js'
 import { StripeRefusedError, StripeUnavailableError } from './stripe-error.js'
 import type { StripeEvent, StripeSession } from './stripe-gateway.js'
@@ -21,10 +22,11 @@ export type StartResult =
 export type CloseResult = 'closed' | 'received' | 'unavailable'
 
 export type RefundResult =
-  | { outcome: 'refunded'; amountMinor: number; currency: string }
-  | { outcome: 'nothing_to_refund' | 'unavailable' }
+  | { outcome: 'refunded' | 'nothing_to_refund' | 'unavailable' }
   /** Stripe's reason, without secrets */
   | { outcome: 'refused'; reason: string }
+
+type OnRefunded = (refunded: Pick<Payment, 'amountMinor' | 'currency'>) => Promise<void>
 
 /** Maximum number of payments per pass. Small, because a shutdown waits until the pass ends. */
 const BATCH_SIZE = 5
@@ -34,6 +36,10 @@ const REFUSED_PAUSE_MS = 60 * 60 * 1000
 export function createPayments(services: PaymentServices & { log: FastifyBaseLogger }) {
   const { store, payments, stripe, checkMs, log } = services
   const check = createPaymentCheck(services)
+  const starts = createSharedCalls<StartResult>(({ outcome }) => outcome === 'redirect')
+  const closes = createSharedCalls<CloseResult>()
+  const refreshes = createSharedCalls<boolean>((isChecked) => isChecked)
+  const refunds = createSharedCalls<RefundResult>()
 
   /** Logs a Stripe error; throws any other error. */
   function logStripeError(error: unknown, payment: Payment | null): void {
@@ -87,9 +93,12 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     return { outcome: 'not_payable' }
   }
 
-  async function start(order: Order, orderUrl: string): Promise<StartResult> {
-    if (order.status !== 'pending') return { outcome: 'not_payable' }
-    let [latest = null] = await payments.list(order.id)
+  async function start(
+    order: Order,
+    found: Payment | null,
+    orderUrl: string,
+  ): Promise<StartResult> {
+    let latest = found
     if (latest !== null && latest.state !== 'creating' && latest.state !== 'failed') {
       // Expires the session if the amount of the order has changed.
       const { payment, url } = await check(latest)
@@ -125,6 +134,33 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     return checked.state === 'open' ? close(checked) : 'closed'
   }
 
+  async function refund(
+    orderId: string,
+    by: string,
+    onRefunded: OnRefunded,
+  ): Promise<RefundResult> {
+    const found = (await payments.list(orderId)).find((payment) => getBalance(payment) > 0)
+    if (found === undefined) return { outcome: 'nothing_to_refund' }
+    try {
+      const { payment } = await check(found, { by })
+      const { intentId, currency, refundedMinor } = payment
+      const amount = toStripeAmount(getBalance(payment), currency)
+      if (intentId === null || amount === null || amount === 0) {
+        return { outcome: 'nothing_to_refund' }
+      }
+      // A request to another process gets the same refund.
+      await stripe.refund(intentId, amount, `${payment.id}-refund-${refundedMinor}`)
+      await check(payment, { by })
+      await onRefunded({ amountMinor: getBalance(payment), currency })
+      return { outcome: 'refunded' }
+    } catch (error) {
+      logStripeError(error, found)
+      return error instanceof StripeRefusedError
+        ? { outcome: 'refused', reason: error.message }
+        : { outcome: 'unavailable' }
+    }
+  }
+
   async function findPayment(event: StripeEvent): Promise<Payment | null> {
     const { sessionId, paymentId, intentId } = event
     if (sessionId !== null) {
@@ -146,58 +182,57 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
   return {
     /** Returns where the guest pays for an order. Never throws a Stripe error. */
     async start(order: Order, orderUrl: string): Promise<StartResult> {
-      try {
-        return await start(order, orderUrl)
-      } catch (error) {
-        logStripeError(error, null)
-        return { outcome: 'unavailable' }
-      }
+      if (order.status !== 'pending') return { outcome: 'not_payable' }
+      const [latest = null] = await payments.list(order.id)
+      // A payment is open once its session is created.
+      const state = latest?.state === 'creating' ? 'open' : latest?.state
+      const key = JSON.stringify([order.id, order.version, latest?.number, state])
+      return starts(key, async () => {
+        try {
+          return await start(order, latest, orderUrl)
+        } catch (error) {
+          logStripeError(error, latest)
+          return { outcome: 'unavailable' }
+        }
+      })
     },
 
     /** Closes an order's payment, so that the guest cannot pay. Never throws a Stripe error. */
-    async close(orderId: string): Promise<CloseResult> {
-      const [latest = null] = await payments.list(orderId)
-      if (latest === null) return 'closed'
-      try {
-        return await close(latest)
-      } catch (error) {
-        logStripeError(error, latest)
-        return 'unavailable'
-      }
-    },
+    close: (orderId: string): Promise<CloseResult> =>
+      closes(orderId, async () => {
+        const [latest = null] = await payments.list(orderId)
+        if (latest === null) return 'closed'
+        try {
+          return await close(latest)
+        } catch (error) {
+          logStripeError(error, latest)
+          return 'unavailable'
+        }
+      }),
 
     /** Queries Stripe when a guest returns, with a short timeout. Logs errors from the query. */
     async refresh(orderId: string): Promise<void> {
-      const [latest = null] = await payments.list(orderId)
-      if (latest?.state !== 'open' && latest?.state !== 'processing') return
-      // The page shows the last recorded state.
-      await check(latest, { isQuick: true }).catch((err: unknown) =>
-        log.warn({ err, payment: latest.id }, 'a payment could not be checked'),
-      )
+      await refreshes(orderId, async () => {
+        const [latest = null] = await payments.list(orderId)
+        if (latest?.state !== 'open' && latest?.state !== 'processing') return false
+        try {
+          await check(latest, { isQuick: true })
+          return true
+        } catch (err) {
+          // The page shows the last recorded state.
+          log.warn({ err, payment: latest.id }, 'a payment could not be checked')
+          return false
+        }
+      })
     },
 
-    /** Refunds the remaining amount of a payment, exactly once. Never throws a Stripe error. */
-    async refund(orderId: string, by: string): Promise<RefundResult> {
-      const found = (await payments.list(orderId)).find((payment) => getBalance(payment) > 0)
-      if (found === undefined) return { outcome: 'nothing_to_refund' }
-      try {
-        const { payment } = await check(found, { by })
-        const { intentId, currency, refundedMinor } = payment
-        const amount = toStripeAmount(getBalance(payment), currency)
-        if (intentId === null || amount === null || amount === 0) {
-          return { outcome: 'nothing_to_refund' }
-        }
-        // A second request, such as another click, gets the same refund.
-        await stripe.refund(intentId, amount, `${payment.id}-refund-${refundedMinor}`)
-        await check(payment, { by })
-        return { outcome: 'refunded', amountMinor: getBalance(payment), currency }
-      } catch (error) {
-        logStripeError(error, found)
-        return error instanceof StripeRefusedError
-          ? { outcome: 'refused', reason: error.message }
-          : { outcome: 'unavailable' }
-      }
-    },
+    /**
+     * Refunds the remaining amount of a payment, exactly once. Never throws a Stripe error.
+     *
+     * @param onRefunded called once, even if several requests share the refund
+     */
+    refund: (orderId: string, by: string, onRefunded: OnRefunded): Promise<RefundResult> =>
+      refunds(orderId, () => refund(orderId, by, onRefunded)),
 
     /** Processes a webhook. If it throws, Stripe sends the webhook again. */
     async processEvent(event: StripeEvent): Promise<void> {

@@ -16,8 +16,8 @@ type Store = Pick<OrderStore, 'get' | 'getHistory' | 'apply'>
 
 const MAX_TRIES = 10
 
-/** The order keeps changing, or its replica is not up to date yet. */
-const createBusyProblem = (): Problem =>
+/** The order or its payment keeps changing, or the replica is not up to date yet. */
+export const createBusyProblem = (): Problem =>
   new Problem(503, 'The order is being changed. Try again in a few seconds.', {
     headers: { 'retry-after': '5' },
   })

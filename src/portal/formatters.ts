@@ -9,6 +9,7 @@ export function createFormatters(locale: string, timeZone: string) {
   const numbers = getNumberFormatter(locale)
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone })
+  const seconds = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', timeZone })
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
   return {
     numbers,
@@ -31,6 +32,7 @@ export function createFormatters(locale: string, timeZone: string) {
     date: (timestamp: string): string => date.format(new Date(timestamp)),
     /** The time of an ISO 8601 timestamp */
     time: (timestamp: string): string => time.format(new Date(timestamp)),
+    timeWithSeconds: (timestamp: string): string => seconds.format(new Date(timestamp)),
     /** Date and time of an ISO 8601 timestamp */
     dateTime: (timestamp: string): string =>
       `${date.format(new Date(timestamp))}, ${time.format(new Date(timestamp))}`,

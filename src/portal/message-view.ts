@@ -14,6 +14,12 @@ export function toTime(ms: number, format: Formatters) {
 export const isLive = (deliveries: readonly Delivery[]): boolean =>
   deliveries.some(({ message }) => message.state === 'pending' && message.attempts < 2)
 
+/** Explains why there are no attempts. */
+function getNote({ state }: Delivery['message'], isHeld: boolean): string {
+  if (state === 'cancelled') return 'Not sent, because a later message replaced it.'
+  return isHeld ? 'Not sent yet. If the change is undone, it is not sent.' : 'Not sent yet.'
+}
+
 /** Builds the log entry of an outbox message: its state, and the attempts to send it. */
 export function buildMessageView(
   { message, attempts }: Delivery,
@@ -21,9 +27,12 @@ export function buildMessageView(
   format: Formatters,
 ) {
   const { id, state, createdAt, nextAttemptAt } = message
+  const isHeld = state === 'pending' && attempts.length === 0 && nextAttemptAt > createdAt
+  const until = format.timeWithSeconds(new Date(nextAttemptAt).toISOString())
   return {
     id,
-    state: { className: state, label: labels[state] },
+    state: { className: state, label: isHeld ? `${labels[state]} until ${until}` : labels[state] },
+    note: getNote(message, isHeld),
     isPending: state === 'pending',
     createdAt: toTime(createdAt, format),
     // Not shown before the first attempt, because that attempt is made immediately.

@@ -49,6 +49,7 @@ const MESSAGES: Record<string, (params: Record<string, unknown>) => string> = {
     limit === 1 ? 'must not be empty' : `must have at least ${formatLimit(limit)} values`,
   uniqueItems: () => 'must not contain the same value twice',
   maxItems: ({ limit }) => `must have at most ${formatLimit(limit)} values`,
+  minProperties: () => 'must contain at least one field',
   format: ({ format }) => `must be a valid ${String(format)}`,
 }
 

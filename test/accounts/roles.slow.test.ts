@@ -220,6 +220,27 @@ t.test('operators cannot record money or fulfilment', async (t) => {
   t.equal((await operator.call('GET', `/api${path}`)).status, 'paid')
 })
 
+t.test('an operator changed the price of an order that a guest had paid', async (t) => {
+  const operator = client('operator')
+  const path = '/admin/orders/1'
+  for (const changes of [{ amountMinor: 60, currency: 'JPY' }, { co2eKg: 1 }]) {
+    t.equal((await operator.call('PATCH', `/api${path}`, changes)).status, 403)
+  }
+  const fields = { version: '1', co2eKg: '1', amount: '60', currency: 'JPY' }
+  t.equal((await operator.post(`${path}/edit?group=amounts`, fields)).status, 403)
+  t.equal((await operator.get(`${path}/edit?group=amounts`)).status, 403)
+  t.equal((await operator.post(`${path}/recalculate`, { version: '1' })).status, 403)
+
+  const { text } = await operator.get(path)
+  t.notMatch(text, 'edit?group=amounts')
+  t.match(text, 'edit?group=notes')
+  t.match(text, /You cannot edit these, because the guest agreed to them/)
+  t.match((await client('manager').get(path)).text, 'edit?group=amounts')
+  t.notMatch((await client('viewer').get(path)).text, 'You cannot edit these')
+  t.match((await operator.get('/admin/orders/2')).text, 'edit?group=amounts', 'another order')
+  t.equal((await operator.call('GET', `/api${path}`)).version, 1)
+})
+
 const PAGES = [
   '/admin',
   '/admin?range=all',

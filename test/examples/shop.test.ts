@@ -36,7 +36,7 @@ const startApi = (t: Test) => startOrderApi(t, { WEBHOOK_ALLOW_LOOPBACK: 'true' 
 
 t.test('the example shop creates orders and QR codes, and follows them by webhooks', async (t) => {
   const { call, url } = await startApi(t)
-  const scopes = ['qr:write', 'orders:write', 'webhooks:manage']
+  const scopes = ['qr:write', 'orders:read', 'orders:write', 'webhooks:manage']
   const { body: key } = await call('POST', '/api/admin/api-keys', { name: 'Shop', scopes })
   const port = String(await freePort())
   const shop = `http://127.0.0.1:${port}`

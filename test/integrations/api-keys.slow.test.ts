@@ -4,6 +4,8 @@ import { API_KEY_SCOPE_NAMES, type ApiKeyScope } from '../../src/accounts/permis
 import { createKey, isWellFormedKey } from '../../src/integrations/api-keys/key-format.js'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { startApp, temporaryFolder } from '../support/app.js'
+import { downgradeStore } from '../support/downgrade-store.js'
+import { createGuest, placeOrder } from '../support/guest.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { startPostgres } from '../support/postgres.js'
@@ -173,6 +175,153 @@ t.test('the history names the key that changed an order', async (t) => {
   })
   const { body } = await api.call('GET', `${ORDERS}/${id}/history`)
   t.match(body.items, [{ by: 'API key “Web shop”' }, { by: 'API key “Web shop”' }])
+})
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** Sends JSON with a key; returns the status and the parsed response. */
+async function callWith(url: string, key: string, method: string, path: string, body?: unknown) {
+  const response = await fetchWith(url + path, key, {
+    method,
+    headers: body === undefined ? {} : JSON_TYPE,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const { status, headers } = response
+  return { status, headers, body: await response.json() }
+}
+
+const NEW_ORDER = {
+  customerName: 'Ann',
+  customerEmail: 'ann@example.com',
+  co2eKg: 1000,
+  amountMinor: 2450,
+  currency: 'EUR',
+}
+
+t.test('a shop’s key could mark its own orders as paid and change what a guest paid', async (t) => {
+  const api = await startOrderApi(t, { PRICE_PER_TONNE: '24.50', CURRENCY: 'EUR' })
+  await placeOrder(createGuest(api.url))
+  const { key: shop } = await createApiKey(api, ['orders:read', 'orders:write'])
+  const { key: office } = await createApiKey(api, ['orders:write', 'orders:settle'])
+  const call = (key: string, method: string, path: string, body?: unknown) =>
+    callWith(api.url, key, method, path, body)
+  const guestOrder = `${ORDERS}/1`
+
+  for (const status of ['paid', 'processing', 'fulfilled', 'refunded']) {
+    for (const refused of [
+      await call(shop, 'PATCH', guestOrder, { status }),
+      await call(shop, 'POST', ORDERS, { ...NEW_ORDER, status }),
+    ]) {
+      t.equal(refused.status, 403, status)
+      t.match(refused.headers.get('www-authenticate'), 'scope="orders:settle"')
+    }
+  }
+  for (const changes of [
+    { amountMinor: 60 },
+    { currency: 'JPY' },
+    { co2eKg: 1 },
+    { notes: 'Cheaper', amountMinor: 60, currency: 'JPY' },
+  ]) {
+    t.equal((await call(shop, 'PATCH', guestOrder, changes)).status, 403, JSON.stringify(changes))
+  }
+  t.equal((await call(shop, 'POST', `${guestOrder}/recalculate`)).status, 403)
+  t.match((await call(shop, 'GET', guestOrder)).body, {
+    status: 'pending',
+    amountMinor: 4900,
+    currency: 'EUR',
+    co2eKg: 2000,
+    version: 1,
+  })
+  t.equal((await call(shop, 'PATCH', `${ORDERS}/999`, { amountMinor: 60 })).status, 404)
+
+  t.equal((await call(shop, 'PATCH', guestOrder, { notes: 'Called back' })).status, 200)
+  const own = (await call(shop, 'POST', ORDERS, NEW_ORDER)).body
+  t.match((await call(shop, 'PATCH', `${ORDERS}/${own.id}`, { amountMinor: 60 })).body, {
+    amountMinor: 60,
+  })
+  t.equal((await call(office, 'PATCH', guestOrder, { amountMinor: 5000 })).status, 200)
+  t.equal((await call(office, 'PATCH', guestOrder, { status: 'paid' })).status, 200)
+  t.equal((await call(office, 'POST', ORDERS, { ...NEW_ORDER, status: 'paid' })).status, 201)
+  t.equal((await call(shop, 'DELETE', guestOrder)).body.status, 'cancelled')
+})
+
+t.test('a key that may not read orders received the whole order after a change', async (t) => {
+  const api = await startOrderApi(t)
+  const { key: writer } = await createApiKey(api, ['orders:write'])
+  const { key: reader } = await createApiKey(api, ['orders:read', 'orders:write'])
+  for (const [key, isWhole] of [
+    [writer, false],
+    [reader, true],
+  ] as const) {
+    const call = (method: string, path: string, body?: unknown) =>
+      callWith(api.url, key, method, path, body)
+    const created = await call('POST', ORDERS, NEW_ORDER)
+    const path = `${ORDERS}/${created.body.id}`
+    t.equal(created.headers.get('location'), path)
+    const responses = [
+      created,
+      await call('PATCH', path, { notes: 'Called back' }),
+      await call('PATCH', path, { notes: 'Called back' }),
+      await call('POST', `${path}/recalculate`),
+      await call('DELETE', path),
+      await call('DELETE', path),
+    ]
+    for (const { body, headers } of responses) {
+      t.equal(headers.get('etag'), `"${body.version}"`)
+      if (isWhole) t.match(body, { customerName: 'Ann', amountMinor: 2450, origin: 'api' })
+      else t.same(Object.keys(body), ['id', 'status', 'version'])
+    }
+    t.same(
+      responses.map(({ body }) => `${body.status} ${body.version}`),
+      ['pending 1', 'pending 2', 'pending 2', 'pending 2', 'cancelled 3', 'cancelled 3'],
+    )
+  }
+})
+
+t.test('a change without fields was accepted', async (t) => {
+  const api = await startOrderApi(t)
+  const { body: order } = await api.call('POST', ORDERS, NEW_ORDER)
+  const empty = await api.call('PATCH', `${ORDERS}/${order.id}`, {})
+  t.equal(empty.status, 422)
+  t.equal(empty.body.detail, 'The input must contain at least one field.')
+})
+
+/** Undoes the migration that adds orders:settle to existing keys. */
+const WITHOUT_SETTLE = `UPDATE api_keys SET scopes = replace(scopes, ',"orders:settle"', '')`
+
+async function checkEarlierKeys(t: Test, api: OrderApi, shop: string) {
+  const { items } = (await api.call('GET', KEYS)).body
+  const scopes = items.map(({ scopes: given }: { scopes: string[] }) => given.join())
+  t.same(scopes.toSorted(), ['orders:read,stats:read', 'qr:write,orders:write,orders:settle'])
+  const { body: order } = await api.call('POST', ORDERS, NEW_ORDER)
+  const paid = await callWith(api.url, shop, 'PATCH', `${ORDERS}/${order.id}`, {
+    status: 'paid',
+  })
+  t.equal(paid.status, 200, 'it can still do what it could')
+}
+
+async function createEarlierKeys(api: OrderApi): Promise<string> {
+  await createApiKey(api, ['orders:read', 'stats:read'])
+  return (await createApiKey(api, ['qr:write', 'orders:write', 'orders:settle'])).key
+}
+
+t.test('keys of an earlier version keep what they could do, in SQLite', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const before = await startOrderApi(t, { DATA_DIR })
+  const shop = await createEarlierKeys(before)
+  await before.app.close()
+  downgradeStore(join(DATA_DIR, 'orders.db'), 17)
+  await checkEarlierKeys(t, await startOrderApi(t, { DATA_DIR }), shop)
+})
+
+t.test('keys of an earlier version keep what they could do, in PostgreSQL', async (t) => {
+  const DATABASE_URL = await (await startPostgres(t)).createDatabase()
+  const before = await startOrderApi(t, { DATABASE_URL })
+  const shop = await createEarlierKeys(before)
+  await before.app.database.query(WITHOUT_SETTLE)
+  await before.app.database.query('UPDATE schema_version SET version = version - 1')
+  await before.app.close()
+  await checkEarlierKeys(t, await startOrderApi(t, { DATABASE_URL }), shop)
 })
 
 t.test('a key is accepted as a bearer token only', async (t) => {

@@ -16,6 +16,7 @@ import { MAIL_FROM, skipPauses, startMailService } from '../support/mail-service
 import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { createGuest, placeOrder, toText } from '../support/guest.js'
 import { createSmtpError, startSmtpServer, type ReceivedMail } from '../support/smtp-server.js'
+import { getSessionId, sendWebhooks, startStripe } from '../support/stripe.js'
 import { waitFor, waitForEqual } from '../support/wait-for.js'
 
 const NAME = 'Ann "Ann" <b>Example</b>, Ltd; Αργοναύτης'
@@ -271,6 +272,109 @@ t.test('what is not true any more is not sent', async (t) => {
   await waitForEqual(t, getStates, ['sent', 'cancelled'])
   t.equal(smtp.mails.length, 1)
   t.match((await ann.get('/admin/orders/1')).text, /Not sent, because the order is now pending/)
+})
+
+const HOLD = { MAIL_HOLD_SECONDS: '60' }
+const pause = () => sleep(1_500)
+
+t.test('a guest was told at once what staff undid a moment later', async (t) => {
+  const { ann, order, setStatus, waitForMails, getStates, app, smtp } = await startMailService(
+    t,
+    HOLD,
+  )
+  await order()
+  await waitForMails(1)
+  await setStatus('paid')
+  await waitForEqual(t, getStates, ['sent', 'pending'])
+  const [held] = await app.database.query<{ wait: number }>(
+    "SELECT next_attempt_at - created_at AS wait FROM outbox WHERE type = 'payment_received'",
+  )
+  t.ok(Math.abs((held?.wait ?? 0) - 60_000) < 5_000, 'it waits 60 s')
+  const page = await ann.get('/admin/orders/1')
+  t.match(toText(page), /Waiting until \d+:\d\d:\d\d.* Payment received/)
+  t.match(toText(page), /If the change is undone, it is not sent/)
+  await pause()
+  t.equal(smtp.mails.length, 1)
+
+  await ann.post('/admin/orders/1/restore', { version: '2' })
+  await skipPauses(app)
+  await waitForEqual(t, getStates, ['sent', 'cancelled'])
+  t.match(toText(await ann.get('/admin/orders/1')), /Not sent, because the order is now pending/)
+
+  await ann.call('DELETE', '/api/admin/orders/1')
+  await waitForEqual(t, getStates, ['sent', 'cancelled', 'pending'])
+  await ann.post('/admin/orders/1/restore', { version: '4' })
+  await skipPauses(app)
+  await waitForEqual(t, getStates, ['sent', 'cancelled', 'cancelled'])
+  t.equal(smtp.mails.length, 1)
+
+  await setStatus('paid')
+  await waitForEqual(t, async () => (await getStates()).at(-1), 'pending')
+  await skipPauses(app)
+  t.match((await waitForMails(2)).headers.get('subject'), /Payment received/)
+})
+
+t.test('undone and done again within the pause, two emails said the same', async (t) => {
+  const { ann, order, setStatus, waitForMails, getStates, app } = await startMailService(t, HOLD)
+  await order()
+  await waitForMails(1)
+  await setStatus('paid')
+  await waitForEqual(t, getStates, ['sent', 'pending'])
+  await ann.post('/admin/orders/1/restore', { version: '2' })
+  await setStatus('fulfilled')
+  await waitForEqual(t, async () => (await getStates()).slice(0, 3), [
+    'sent',
+    'cancelled',
+    'pending',
+  ])
+  t.match(toText(await ann.get('/admin/orders/1')), /a later message replaced it/)
+  await waitForEqual(t, getStates, ['sent', 'cancelled', 'pending', 'pending'])
+  await skipPauses(app)
+  await waitForMails(2)
+  await skipPauses(app)
+  t.match((await waitForMails(3)).headers.get('subject'), /certificate/, 'held, too')
+  t.same(await getStates(), ['sent', 'cancelled', 'sent', 'sent'])
+})
+
+t.test('a restored order was announced as paid a second time', async (t) => {
+  const { ann, order, setStatus, waitForMails, getStates } = await startMailService(t)
+  await order()
+  await waitForMails(1)
+  await setStatus('paid')
+  await waitForMails(2)
+  await ann.call('DELETE', '/api/admin/orders/1')
+  await waitForMails(3)
+  await ann.post('/admin/orders/1/restore', { version: '3' })
+  await pause()
+  t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'paid')
+  t.same(await getStates(), ['sent', 'sent', 'sent'])
+})
+
+t.test('emails about a payment and about the guest’s own order do not wait', async (t) => {
+  const { stripe, environment } = await startStripe(t)
+  const service = await startMailService(t, { ...HOLD, ...environment })
+  const { ann, url, order, setStatus, waitForMails } = service
+  sendWebhooks(stripe, url)
+  await order()
+  await waitForMails(1)
+  // Staff cancel and mark as paid by mistake, then the guest pays.
+  await ann.call('DELETE', '/api/admin/orders/1')
+  await ann.post('/admin/orders/1/restore', { version: '2' })
+  await setStatus('paid')
+  await ann.post('/admin/orders/1/restore', { version: '4' })
+  const guest = createGuest(url)
+  const getPath = async (count: number) =>
+    getLink(await waitForMails(count))?.slice(url.length) ?? ''
+  const paying = await guest.post(`${await getPath(1)}/pay`, new URLSearchParams())
+  stripe.ledger.pay(getSessionId(paying.headers.get('location')))
+  t.match((await waitForMails(2)).headers.get('subject'), /Payment received/)
+  stripe.ledger.refund(stripe.ledger.intents[0]?.id ?? '', null)
+  t.match((await waitForMails(3)).headers.get('subject'), /was refunded/)
+
+  await order({ email: 'ben@example.com' })
+  const other = await getPath(4)
+  await guest.post(`${other}/cancel`, new URLSearchParams())
+  t.match((await waitForMails(5)).headers.get('subject'), /CW-000002 was cancelled/)
 })
 
 t.test('an order that does not exist any more gets no email', async (t) => {

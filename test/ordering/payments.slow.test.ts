@@ -13,6 +13,7 @@ import {
   fromStripeAmount,
 } from '../../src/payments/stripe-amount.js'
 import { signWebhook } from '../../src/demo/fake-stripe/event-sender.js'
+import type { FakeStripe } from '../../src/demo/fake-stripe/fake-stripe.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { createGuest, fillIn, findLink, readForm, toText, type Guest } from '../support/guest.js'
 import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
@@ -328,6 +329,115 @@ t.test('an expired quote is not charged, and an order has one session at a time'
   stripe.ledger.pay(next.id)
   await waitForEqual(t, getStatus, 'paid')
   t.match(await getPayments(), [{ status: 'paid' }, { status: 'expired' }])
+})
+
+/** One or two for the requests, the others in the background, because the order has changed. */
+const MAX_READS = 4
+
+const twenty = <T>(request: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: 20 }, request))
+
+/** The requests that a fake Stripe receives during a task. */
+async function countRequests(stripe: FakeStripe, task: () => Promise<void>): Promise<string[]> {
+  const before = stripe.requests.length
+  await task()
+  return stripe.requests.slice(before).map((request) => request.replace(/(?<=\/)cs_\w+/, 'id'))
+}
+
+for (const [engine, getEnvironment] of Object.entries(ENGINES)) {
+  t.test(`${engine}: 20 parallel requests about a payment each asked Stripe`, async (t) => {
+    const environment = { ...(await getEnvironment()), ORDER_RATE_LIMIT_PER_MINUTE: '1000' }
+    const service = await start(t, environment)
+    const { stripe, guest, ann, getPayments, getStatus } = service
+    stripe.latencyMs = 50
+    const { session, path } = await order(service)
+
+    const payments = await countRequests(stripe, async () => {
+      for (const { status, headers } of await twenty(() => pay(guest, path))) {
+        t.equal(status, 303)
+        t.equal(headers.get('location'), session.url)
+      }
+      t.equal((await pay(guest, path)).headers.get('location'), session.url, 'a moment later')
+    })
+    t.same(payments, ['GET /v1/checkout/sessions/id'])
+
+    stripe.sender.url = null
+    stripe.ledger.pay(session.id)
+    const returns = await countRequests(stripe, async () => {
+      for (const page of await twenty(() => guest.get(`${path}?payment=done`))) {
+        t.equal(page.status, 200)
+        t.match(toText(page), /Paid Thank you/)
+      }
+    })
+    t.ok(returns.length <= MAX_READS, returns.join())
+
+    const refunds = await countRequests(stripe, async () => {
+      for (const { status } of await twenty(() => ann.post('/admin/orders/1/refund', {}))) {
+        t.equal(status, 303)
+      }
+    })
+    t.equal(refunds.filter((request) => request === 'POST /v1/refunds').length, 1)
+    t.ok(refunds.length <= 1 + MAX_READS, refunds.join())
+    t.match(await getPayments(), [{ status: 'refunded' }])
+    t.equal(await getStatus(), 'refunded')
+    const { items } = await ann.call('GET', '/api/admin/audit-log?action=payment.refunded')
+    t.equal(items.length, 1, 'the audit log has one refund')
+
+    service.guest = createGuest(service.url)
+    const second = await order(service)
+    const cancellations = await countRequests(stripe, async () => {
+      for (const { status } of await twenty(() => cancel(guest, second.path))) t.equal(status, 303)
+    })
+    t.equal(cancellations.filter((request) => request.endsWith('/expire')).length, 1)
+    t.equal(await getStatus('2'), 'cancelled')
+  })
+}
+
+t.test('20 parallel requests never fail while Stripe is away', async (t) => {
+  const service = await start(t, { ORDER_RATE_LIMIT_PER_MINUTE: '1000' })
+  const { stripe, guest, ann, getStatus } = service
+  const { session, path } = await order(service)
+  stripe.fault = 500
+  for (const { status, headers } of await twenty(() => pay(guest, path))) {
+    t.equal(status, 303)
+    t.match(headers.get('location'), /payment=unavailable$/)
+  }
+  for (const { status } of await twenty(() => guest.get(`${path}?payment=done`))) {
+    t.equal(status, 200)
+  }
+  stripe.fault = null
+  t.equal((await pay(guest, path)).headers.get('location'), session.url, 'no failure is shared')
+  stripe.ledger.pay(session.id)
+  await waitForEqual(t, getStatus, 'paid')
+  stripe.fault = 500
+  for (const { status } of await twenty(() => ann.post('/admin/orders/1/refund', {}))) {
+    t.equal(status, 503)
+  }
+})
+
+t.test('events of a payment that arrive together are all processed', async (t) => {
+  const service = await start(t)
+  const { stripe, getStatus } = service
+  const { session } = await order(service)
+  stripe.latencyMs = 20
+  stripe.ledger.pay(session.id)
+  const [event] = stripe.sender.events.slice(-1)
+  if (event === undefined) throw new Error('there is no event')
+  t.same(new Set(await twenty(() => stripe.sender.send(event))), new Set([204]))
+  t.equal(await getStatus(), 'paid')
+})
+
+t.test('returning from Stripe had no limit', async (t) => {
+  const service = await start(t, { ORDER_RATE_LIMIT_PER_MINUTE: '5' })
+  const { guest } = service
+  const { path } = await order(service)
+  const visit = async (query: string) => (await guest.get(path + query)).status
+  const statuses = []
+  for (let i = 0; i < 6; i++) statuses.push(await visit('?payment=done'))
+  t.same(statuses, [200, 200, 200, 200, 200, 429])
+  for (let i = 0; i < 8; i++) t.equal(await visit(''), 200, 'the page itself')
+  t.equal(await visit('?payment=stopped'), 200)
+  t.equal((await pay(guest, path)).status, 303, 'payment has its own')
 })
 
 t.test('a response that is lost leads to the same session', async (t) => {

@@ -52,6 +52,7 @@ export async function startApp(
       PORT: '0',
       // No load shedding on a slow machine.
       SHED_AFTER_MS: '60000',
+      MAIL_HOLD_SECONDS: '0',
       ...environment,
     },
     logStream,

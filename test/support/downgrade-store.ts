@@ -30,6 +30,7 @@ export const POSTGRES_DOWNGRADE = [
 
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
+  [19, `UPDATE api_keys SET scopes = replace(scopes, ',"orders:settle"', '')`],
   [18, WITHOUT_STATUS_COLUMNS.join(';')],
   [17, "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 0)"],
   [16, 'DROP TABLE recovery_codes; DROP TABLE passkeys; DROP TABLE authenticator_apps'],

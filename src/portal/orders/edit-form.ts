@@ -1,5 +1,6 @@
 import type { Permission } from '../../accounts/permissions.js'
 import { OrderChanges, type Order } from '../../orders/order.js'
+import { getEditPermission } from '../../orders/status-permission.js'
 import { checker } from '../../orders/validators.js'
 import type { Formatters } from '../formatters.js'
 import {
@@ -25,9 +26,9 @@ export const EDIT_GROUPS = {
 export type EditGroup = keyof typeof EDIT_GROUPS
 export const EDIT_GROUP_NAMES = Object.keys(EDIT_GROUPS) as EditGroup[]
 
-/** The permission needed to edit a group. */
-export const getEditPermission = (group: EditGroup): Permission =>
-  group === 'retirement' ? 'orders:settle' : 'orders:write'
+/** The permission needed to edit a group of an order's fields. */
+export const getGroupPermission = (order: Order, group: EditGroup): Permission =>
+  getEditPermission(order, group === 'retirement' ? ['retirement'] : EDIT_GROUPS[group])
 
 export const isEditGroup = (text: unknown): text is EditGroup =>
   typeof text === 'string' && Object.hasOwn(EDIT_GROUPS, text)

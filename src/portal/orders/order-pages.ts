@@ -2,12 +2,17 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import type { Mail } from '../../mail/mail.js'
 import type { ChangeContext, OrderStore } from '../../order-store/order-store.js'
-import { getStatusPermission, getUndoPermission } from '../../orders/status-permission.js'
+import {
+  getEditPermission,
+  getStatusPermission,
+  getUndoPermission,
+  RECALCULATED_FIELDS,
+} from '../../orders/status-permission.js'
 import { toLiveStatus } from '../../orders/order-status.js'
 import adminPages from '../../plugins/admin-pages.js'
 import {
   createEditForm,
-  getEditPermission,
+  getGroupPermission,
   isEditGroup,
   parseEditForm,
   parseVersion,
@@ -63,7 +68,7 @@ const pages: FastifyPluginAsync<Options> = async (
     const order = await store.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return renderNotFound(reply)
-    request.requirePermission(getEditPermission(group))
+    request.requirePermission(getGroupPermission(order, group))
     const form = createEditForm(order, group, presenter.getRequestFormatters(request))
     return render(request, reply, order, { form, isGroupOnly: true })
   })
@@ -72,7 +77,7 @@ const pages: FastifyPluginAsync<Options> = async (
     const order = await store.get(request.params.id)
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return renderNotFound(reply)
-    request.requirePermission(getEditPermission(group))
+    request.requirePermission(getGroupPermission(order, group))
     const { form, changes } = parseEditForm(group, request.body ?? {})
     if (changes === null) {
       return render(request, reply.code(422), order, { form, isGroupOnly: true })
@@ -162,6 +167,9 @@ const pages: FastifyPluginAsync<Options> = async (
 
   app.post<OrderRoute>('/admin/orders/:id/recalculate', WRITE, async (request, reply) => {
     const { id } = request.params
+    const current = await store.get(id)
+    if (current === null) return renderNotFound(reply)
+    request.requirePermission(getEditPermission(current, RECALCULATED_FIELDS))
     const version = parseVersion(request.body ?? {})
     const result = await store.apply(
       id,

@@ -5,7 +5,11 @@ import {
   type OrderStatus,
 } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
-import { getStatusPermission } from '../../orders/status-permission.js'
+import {
+  getEditPermission,
+  getStatusPermission,
+  RECALCULATED_FIELDS,
+} from '../../orders/status-permission.js'
 import type { Formatters } from '../formatters.js'
 import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import { buildCertificateSection } from './certificate-section.js'
@@ -13,7 +17,7 @@ import { buildCheckoutRows } from './checkout-view.js'
 import {
   EDIT_GROUP_NAMES,
   EDIT_GROUPS,
-  getEditPermission,
+  getGroupPermission,
   type EditForm,
   type EditGroup,
 } from './edit-form.js'
@@ -90,7 +94,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   const buildGroup = (name: EditGroup) => ({
     name,
     title: name === 'retirement' && data.guest === null ? 'Retirement' : GROUP_TITLES[name],
-    permission: getEditPermission(name),
+    permission: getGroupPermission(order, name),
     editUrl: buildContextUrl(context, `${path}/edit`, { group: name }),
     closeUrl: buildContextUrl(context, path, { group: name }),
     hasFocus: editedGroup === name,
@@ -152,6 +156,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
         permission: getStatusPermission(status),
       })),
     recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
+    recalculatePermission: getEditPermission(order, RECALCULATED_FIELDS),
     cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),
     groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])) as Record<
       EditGroup,

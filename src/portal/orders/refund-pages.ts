@@ -60,14 +60,12 @@ const pages: FastifyPluginAsync<Options> = async (
   app.post<OrderRoute>('/admin/orders/:id/refund', SETTLE, async (request: OrderRequest, reply) => {
     const { id } = request.params
     if ((await store.get(id)) === null) return renderNotFound(reply)
-    const result = (await payments.service?.refund(id, request.administrator.email)) ?? {
-      outcome: 'nothing_to_refund' as const,
-    }
-    if (result.outcome === 'refunded') {
-      const { amountMinor, currency } = result
-      const details = { orderId: id, amountMinor, currency }
-      await app.auditLog.record(request, { action: 'payment.refunded', details })
-    }
+    const result = (await payments.service?.refund(id, request.administrator.email, (refunded) =>
+      app.auditLog.record(request, {
+        action: 'payment.refunded',
+        details: { orderId: id, ...refunded },
+      }),
+    )) ?? { outcome: 'nothing_to_refund' as const }
     const order = await store.get(id)
     if (order === null) return renderNotFound(reply)
     if (result.outcome === 'unavailable' || result.outcome === 'refused') {
