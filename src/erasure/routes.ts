@@ -2,15 +2,16 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { problemResponses } from '../http/problem.js'
 import type { Eraser } from './erase-customer.js'
-import { Order } from '../orders/order.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
+import { emailAddress } from '../validation/email-address.js'
 
 /** A customer whose personal data is to be erased. */
 export const Customer = Type.Object(
   {
-    email: Type.String({
-      ...Order.properties.customerEmail,
-      description: 'Email address of the customer; upper and lower case are equivalent',
+    email: emailAddress({
+      format: 'known-email-address',
+      description:
+        'Email address of the customer; all spellings of the mailbox are equivalent, such as upper and lower case, or a domain in Unicode and in Punycode',
     }),
   },
   { title: 'Customer', additionalProperties: false, examples: [{ email: 'ann@example.com' }] },

@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
+import { openReadOnly } from '../../src/database/open-database.js'
+import { isRewriteDue, REQUIRE_REWRITE } from '../../src/database/rewrite-file.js'
 import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { createAccount } from '../support/accounts.js'
 import { temporaryFolder } from '../support/app.js'
@@ -11,7 +15,7 @@ import { createGuest, toText } from '../support/guest.js'
 import { startMailService } from '../support/mail-service.js'
 import { readPdfText, SKIP_WITHOUT_POPPLER } from '../support/pdf.js'
 import { startPostgres } from '../support/postgres.js'
-import { signInClient } from '../support/page-client.js'
+import { signInClient, startTwoAdmins } from '../support/page-client.js'
 import { newOrder } from '../support/order-store.js'
 import { runCommand } from '../support/run-command.js'
 import { waitFor } from '../support/wait-for.js'
@@ -25,6 +29,7 @@ const CUSTOMER = {
   beneficiary: 'The Quillfeathers',
   isPublic: 'yes',
 }
+const WRITER = join(import.meta.dirname, '../support/store-writer.js')
 const NEW_CUSTOMER = { customerName: 'Ben Brook', customerEmail: 'ben@example.com' }
 /** What identifies the customer, in any case. */
 const TRACES = /quillfeather|customers\.example|QF123456789/gi
@@ -45,10 +50,7 @@ const engines: Record<
     return {
       environment: { DATA_DIR: folder },
       // While the service runs: with the write-ahead log.
-      readAll: async () =>
-        readdirSync(folder)
-          .map((name) => readFileSync(join(folder, name), 'latin1'))
-          .join('\n'),
+      readAll: async () => readFiles(folder),
     }
   },
   async PostgreSQL() {
@@ -231,28 +233,101 @@ t.test('a certificate that is being issued has no name after an erasure', async 
   t.strictSame(findTraces(JSON.stringify(stored)), [])
 })
 
+/** Reads all files in a folder: the database and its write-ahead log. */
+const readFiles = (folder: string): string =>
+  readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'latin1'))
+    .join('\n')
+
+/**
+ * Creates a database with orders of a customer among others, in which SQLite has moved rows between
+ * pages. Pages keep copies of moved rows.
+ */
+async function createUsedDatabase(dataDir: string): Promise<void> {
+  const store = openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
+  const context = { by: 'ann@example.com', ifVersions: null }
+  for (let index = 0; index < 600; index++) {
+    const [customerName, customerEmail] =
+      index % 3 === 0
+        ? [`${CUSTOMER.name} ${index}`, CUSTOMER.email]
+        : [`Customer ${index}`, 'other@example.com']
+    const order = newOrder({ customerName, customerEmail })
+    const created = await store.create(order, 'ann@example.com')
+    if (created.outcome !== 'created') throw new Error(created.outcome)
+    const changes = { notes: `${customerName} likes boats`.repeat(1 + (index % 5)) }
+    await store.apply(created.order.id, { type: 'edit', changes }, context)
+  }
+  await store.close()
+}
+
+t.test('copies that SQLite left in unused parts of its pages are erased', async (t) => {
+  const dataDir = temporaryFolder(t)
+  await createUsedDatabase(dataDir)
+  const { ann, app } = await startTwoAdmins(t, { DATA_DIR: dataDir })
+  const erased = await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
+  t.strictSame(erased, { orders: 200, remaining: 0 })
+  t.strictSame(findTraces(readFiles(dataDir)), [])
+  t.equal((await ann.call('GET', '/api/admin/orders?q=other')).totalItems, 400)
+  await app.close()
+  t.strictSame(findTraces(readFiles(dataDir)), [])
+})
+
+t.test('copies are erased later while other processes read and write the file', async (t) => {
+  const dataDir = temporaryFolder(t)
+  await createUsedDatabase(dataDir)
+  const path = getDatabasePath(dataDir)
+  const { ann, url } = await startTwoAdmins(t, { DATA_DIR: dataDir })
+  const writer = spawn(process.execPath, [WRITER, path], { stdio: 'ignore' })
+  t.teardown(() => writer.kill('SIGKILL'))
+  // Reads from the state before the erasure, so its pages have to stay.
+  const reader = openReadOnly(path)
+  reader.exec('BEGIN')
+  const readName = reader.prepare('SELECT customer_name FROM orders WHERE id = 1').pluck()
+  t.equal(readName.get(), `${CUSTOMER.name} 0`)
+
+  const page = '/admin/settings/personal-data'
+  const erased = await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
+  t.strictSame(erased, { orders: 200, remaining: 0, rewriting: true })
+  t.match((await ann.get(page)).text, 'are still being removed')
+  t.equal(readName.get(), `${CUSTOMER.name} 0`, 'the reader is not disturbed')
+  t.not(findTraces(readFiles(dataDir)).length, 0)
+  const guest = await fetch(`${url}/readyz`)
+  t.equal(guest.status, 200)
+
+  reader.close()
+  await waitFor(async () => !(await ann.get(page)).text.includes('are still being removed'))
+  t.strictSame(findTraces(readFiles(dataDir)), [])
+})
+
+t.test('a rewrite that a crash interrupted continues at the next start', async (t) => {
+  const dataDir = temporaryFolder(t)
+  await createUsedDatabase(dataDir)
+  const path = getDatabasePath(dataDir)
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  for (let id = 1; id <= 600; id += 3) {
+    const context = { by: 'ann@example.com', ifVersions: null }
+    await store.apply(String(id), { type: 'erase' }, context)
+  }
+  await store.close()
+  const db = new Database(path)
+  db.exec(REQUIRE_REWRITE)
+  db.close()
+  t.not(findTraces(readFiles(dataDir)).length, 0, 'copies are left')
+  await startTwoAdmins(t, { DATA_DIR: dataDir })
+  await waitFor(async () => !isRewriteDue(path))
+  t.strictSame(findTraces(readFiles(dataDir)), [])
+})
+
 t.test('db:vacuum removes copies of erased data from unused parts of the file', async (t) => {
   const dataDir = temporaryFolder(t)
   const path = getDatabasePath(dataDir)
+  await createUsedDatabase(dataDir)
   const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
   const context = { by: 'ann@example.com', ifVersions: null }
-  const erased: string[] = []
-  for (let index = 0; index < 600; index++) {
-    const isErased = index % 3 === 0
-    const name = isErased ? `Quillfeather ${index}` : `Customer ${index}`
-    const created = await store.create(newOrder({ customerName: name }), 'ann@example.com')
-    if (created.outcome !== 'created') throw new Error(created.outcome)
-    const { id } = created.order
-    const changes = { notes: `${name} likes boats`.repeat(1 + (index % 5)) }
-    await store.apply(id, { type: 'edit', changes }, context)
-    if (isErased) erased.push(id)
-  }
-  for (const id of erased) await store.apply(id, { type: 'erase' }, context)
+  for (let id = 1; id <= 600; id += 3) await store.apply(String(id), { type: 'erase' }, context)
   await store.close()
   t.match(await runCommand('db-vacuum', [], { DATA_DIR: dataDir }), { code: 0 })
-  for (const name of readdirSync(dataDir)) {
-    t.strictSame(findTraces(readFileSync(join(dataDir, name), 'latin1')), [], name)
-  }
+  t.strictSame(findTraces(readFiles(dataDir)), [])
   const missing = { DATA_DIR: temporaryFolder(t) }
   t.match(await runCommand('db-vacuum', [], missing), { code: 1, errors: /not found/ })
 })
