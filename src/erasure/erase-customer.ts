@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
-import type { AuditLog } from '../audit/audit-log.js'
+import type { AuditActor } from '../audit/audit-entry.js'
+import { getAuditActor, type AuditLog } from '../audit/audit-log.js'
 import type { Database } from '../database/database.js'
 import type { FileRewriter } from '../database/file-rewriter.js'
 import { REQUIRE_REWRITE } from '../database/rewrite-file.js'
@@ -9,7 +10,8 @@ import { eraseMails } from '../mail/message.js'
 import { eraseBeneficiary } from '../ordering/certificate/certificate-store.js'
 import type { MailboxOrders, OrderStore } from '../order-store/order-store.js'
 import type { EventDispatcher } from '../outbox/event-dispatcher.js'
-import { ERASED_EMAIL, isCustomer } from '../orders/erasure.js'
+import { ERASED_EMAIL, ERASED_NAME, isCustomer } from '../orders/erasure.js'
+import { createCustomerMatcher, listCustomerNames } from './customer-texts.js'
 
 /** Maximum number of orders erased per call. With NocoDB, each order takes several requests. */
 const MAX_ORDERS = 500
@@ -19,8 +21,8 @@ interface Options {
   database: Database
   events: Pick<EventDispatcher, 'dispatch'>
   auditLog: AuditLog
-  /** Removes the saved order lists that search for this text */
-  removeSearches: (text: string) => Promise<void>
+  /** Removes the saved order lists that are about a customer, and their names from the audit log */
+  removeSearches: (isAbout: (text: string) => boolean, by: AuditActor) => Promise<void>
   /** Whether the database of the service is a SQLite file */
   isFile: boolean
   /** For the SQLite files with personal data */
@@ -39,6 +41,11 @@ export interface Erasure {
   rewriting?: true
 }
 
+interface FoundOrder {
+  id: string
+  type: 'erase' | 'erase_former_customer'
+}
+
 /** Erases the personal data of customers. */
 export function createEraser(options: Options) {
   const { store, database, events, auditLog, removeSearches, isFile, rewriter, log } = options
@@ -46,6 +53,20 @@ export function createEraser(options: Options) {
   /** Finds orders by email, in any spelling; none for the placeholder of erased orders. */
   const findOrders = async (email: string): Promise<MailboxOrders> =>
     isCustomer(email, ERASED_EMAIL) ? { current: [], former: [] } : store.findByMailbox(email)
+
+  /** The customer's names in these orders. */
+  async function readNames(orders: readonly FoundOrder[]): Promise<Set<string>> {
+    const names = new Set<string>()
+    for (const { id, type } of orders) {
+      const order = await store.get(id)
+      const history = await store.getHistory(id)
+      if (order === null || history === null) continue
+      const isCurrent = type === 'erase'
+      for (const name of listCustomerNames({ order, history, isCurrent })) names.add(name)
+    }
+    names.delete(ERASED_NAME)
+    return names
+  }
 
   /**
    * Erases a former customer's data from emails, webhook deliveries and certificates, but not from
@@ -87,17 +108,19 @@ export function createEraser(options: Options) {
      */
     async erase(email: string, request: FastifyRequest): Promise<Erasure> {
       const { current, former } = await findOrders(email)
-      const context = { by: request.actor, ifVersions: null }
-      await requireRewrite() // in case of a crash
-      await removeSearches(email)
-      await eraseFormerCustomer(email, former)
-      const found = [
+      const all: FoundOrder[] = [
         ...current.map((id) => ({ id, type: 'erase' as const })),
         ...former.map((id) => ({ id, type: 'erase_former_customer' as const })),
       ]
+      const found = all.slice(0, MAX_ORDERS)
+      const context = { by: request.actor, ifVersions: null }
+      await requireRewrite() // in case of a crash
+      const names = await readNames(found)
+      await removeSearches(createCustomerMatcher(email, names), getAuditActor(request))
+      await eraseFormerCustomer(email, former)
       let orders = 0
       try {
-        for (const { id, type } of found.slice(0, MAX_ORDERS)) {
+        for (const { id, type } of found) {
           const { outcome } = await store.apply(id, { type }, context)
           if (outcome === 'changed') orders++
         }
@@ -109,7 +132,7 @@ export function createEraser(options: Options) {
       // The consumers of the events erase what they have stored about the orders.
       await events.dispatch()
       await requireRewrite() // a rewrite may have finished since the first order was erased
-      const remaining = Math.max(found.length - MAX_ORDERS, 0)
+      const remaining = all.length - found.length
       if (remaining === 0) await rewriteFiles()
       log.info({ orders, by: request.actor }, 'personal data erased')
       return { orders, remaining, ...(rewriter.isDue() && { rewriting: true }) }

@@ -24,6 +24,12 @@ const Erasure = Type.Object(
       description:
         "Number of the customer's orders that are not erased yet; repeat the request until it is 0",
     }),
+    rewriting: Type.Optional(
+      Type.Boolean({
+        description:
+          'true while unused parts of the database file may still have copies, which are removed in the background; otherwise absent',
+      }),
+    ),
   },
   { title: 'Erasure' },
 )
