@@ -2,6 +2,7 @@ import { describeTrip } from '../calculator/describe-trip.js'
 import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
 import { SHARES } from '../orders/checkout.js'
 import type { FormatMoney } from '../formatting/money-formatter.js'
+import { suggestEmail } from '../validation/email-suggestion.js'
 import type { OrderedTrip, TripFields } from './ordered-trip.js'
 import type { OrderForm, OrderFormField } from './order-form.js'
 import type { OfferPrice, Quote } from './quotes.js'
@@ -92,6 +93,7 @@ export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
     price: buildPriceView(quote, format),
     validUntil: format.time(quote.validUntil),
     values: form.values,
+    emailSuggestion: suggestEmail(form.values.email),
     isPublic: form.isPublic,
     hasConsent: form.hasConsent,
     errors,
