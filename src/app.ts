@@ -5,6 +5,7 @@ import accounts from './accounts/accounts.js'
 import auditRoutes from './audit/routes.js'
 import calculator from './calculator/calculator.js'
 import apiKeyRoutes from './integrations/api-keys/routes.js'
+import { createFileRewriter } from './database/file-rewriter.js'
 import { createEraser } from './erasure/erase-customer.js'
 import erasureRoutes from './erasure/routes.js'
 import { createAutoFulfilment } from './fulfilment/auto-fulfilment.js'
@@ -77,6 +78,7 @@ import { serverOptions, type LogStream } from './server-options.js'
 /** Interval of the jobs that dispatch events, send messages and check payments */
 const POLL_MS = 500
 const CONVERSIONS_MS = 5_000
+const REWRITE_MS = 10_000
 const HOUR_MS = 60 * 60 * 1000
 
 /** What the demo adds. */
@@ -248,13 +250,19 @@ export async function buildApp({
   }
   await app.register(webhookRoutes, { webhooks })
   const savedViews = createSavedViews(app.database)
+  const files = [store.source, getServiceSource(app.config)].flatMap((source) =>
+    source.type === 'sqlite' ? [source.path] : [],
+  )
+  const rewriter = createFileRewriter([...new Set(files)], app.log)
+  app.schedule('rewrite files', REWRITE_MS, () => rewriter.run())
   const eraser = createEraser({
     store,
     database: app.database,
     events,
     auditLog: app.auditLog,
     removeSearches: savedViews.removeSearches,
-    sources: [store.source, getServiceSource(app.config)],
+    isFile: app.postgres === null,
+    rewriter,
     log: app.log,
   })
   await app.register(erasureRoutes, { eraser })

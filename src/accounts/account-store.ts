@@ -14,6 +14,7 @@ import {
 import { endSessions } from './end-sessions.js'
 import type { Role } from './permissions.js'
 import { deleteSecondFactors, listSecuredEmails } from './second-factor/second-factor-store.js'
+import { listSpellings, toMailbox } from '../validation/email-address.js'
 
 /** An account that can sign in. */
 export interface Account {
@@ -147,20 +148,28 @@ export function createAccountStore(database: Database, configured: readonly Admi
   const canUseLink = (row: Row | null, purpose: LinkPurpose): row is Row =>
     row !== null && getState(row) === (purpose === 'invitation' ? 'invited' : 'active')
 
+  /** @param email in lower case */
+  async function findExact(email: string): Promise<Account | null> {
+    const admin = byEmail.get(email)
+    if (admin !== undefined) return { ...admin, role: 'owner', isConfigured: true }
+    const [row] = await database.query<Row>(
+      `SELECT * FROM accounts
+       WHERE email = ? AND password_hash IS NOT NULL AND disabled_at IS NULL`,
+      [email],
+    )
+    if (row?.password_hash == null) return null
+    const { role, password_hash: passwordHash } = row
+    return { email: row.email, role, passwordHash, isConfigured: false }
+  }
+
   return {
-    /** Finds the account that can sign in with an email, ignoring case; `null` if there is none. */
+    /** Finds the account that can sign in with an email, in any spelling; `null` if there is none. */
     async find(email: string): Promise<Account | null> {
-      const key = email.toLowerCase()
-      const admin = byEmail.get(key)
-      if (admin !== undefined) return { ...admin, role: 'owner', isConfigured: true }
-      const [row] = await database.query<Row>(
-        `SELECT * FROM accounts
-         WHERE email = ? AND password_hash IS NOT NULL AND disabled_at IS NULL`,
-        [key],
-      )
-      if (row?.password_hash == null) return null
-      const { role, password_hash: passwordHash } = row
-      return { email: row.email, role, passwordHash, isConfigured: false }
+      for (const spelling of listSpellings(email.toLowerCase())) {
+        const account = await findExact(spelling)
+        if (account !== null) return account
+      }
+      return null
     },
 
     /** Lists all accounts: those from ADMIN_ACCOUNTS first, then the others by email. */
@@ -195,9 +204,13 @@ export function createAccountStore(database: Database, configured: readonly Admi
       by: AuditActor,
       onCreated: (tx: Queryable, account: ManagedAccount) => Promise<void>,
     ): Promise<{ account: ManagedAccount; token: string } | null> {
-      if (byEmail.has(email)) return null
+      const mailbox = toMailbox(email)
+      const isTaken = (emails: string[]) => emails.some((taken) => toMailbox(taken) === mailbox)
+      if (isTaken([...byEmail.keys()])) return null
       const id = randomUUID()
       return database.write(async (tx) => {
+        const existing = await tx.query<Pick<Row, 'email'>>('SELECT email FROM accounts')
+        if (isTaken(existing.map((row) => row.email))) return null
         const [row] = await tx.query<Row>(
           `INSERT INTO accounts (id, email, role, password_hash, created_by, created_at, disabled_at)
            VALUES (?, ?, ?, NULL, ?, ?, NULL) ON CONFLICT (email) DO NOTHING RETURNING *`,

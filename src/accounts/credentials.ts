@@ -1,12 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { emailAddress } from '../validation/email-address.js'
 import { MAX_PASSWORD_LENGTH } from './password.js'
 
 /** Email and password of a user. */
 export const Credentials = Type.Object(
   {
-    email: Type.String({
-      format: 'email-address',
-      maxLength: 254,
+    email: emailAddress({
+      format: 'known-email-address',
       description: 'Case-insensitive',
       'x-message': 'must be an email address',
     }),

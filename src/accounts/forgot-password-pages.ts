@@ -3,7 +3,7 @@ import { getClientAddress } from '../http/client-address.js'
 import { getRequestOrigin } from '../http/fetch-metadata.js'
 import { Problem } from '../http/problem.js'
 import adminPages from '../plugins/admin-pages.js'
-import { isEmail } from '../validation/email-address.js'
+import { isEmail, toMailbox } from '../validation/email-address.js'
 import type { AccountMail } from './account-mail.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import { toText } from './password-form.js'
@@ -23,10 +23,11 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
   const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
   const page = 'accounts/forgot-password'
 
+  /** @param email in its canonical form */
   async function requestReset(email: string): Promise<void> {
     const key = `reset:account:${hashIdentifier('reset', email)}`
     if ((await app.stateStore.consume(key, PER_EMAIL)) > 0) return
-    const account = (await app.accounts.list()).find((one) => one.email === email)
+    const account = (await app.accounts.list()).find((one) => toMailbox(one.email) === email)
     if (account?.state !== 'active' || account.isConfigured) return
     await app.database.write((tx) => mail.enqueue(tx, 'password-reset', account.id))
   }
@@ -57,7 +58,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
         })
       }
       reply.raw.once('close', () => {
-        requestReset(email.toLowerCase()).catch((err: unknown) =>
+        requestReset(toMailbox(email)).catch((err: unknown) =>
           request.log.error({ err }, 'a password reset could not be requested'),
         )
       })

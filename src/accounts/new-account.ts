@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { emailAddress } from '../validation/email-address.js'
 import { stringEnum } from '../validation/string-enum.js'
 import { ROLES, type Role } from './permissions.js'
 
@@ -8,9 +9,7 @@ export const RoleSchema = stringEnum<Role>(ROLES, {
 
 export const NewAccount = Type.Object(
   {
-    email: Type.String({
-      format: 'email-address',
-      maxLength: 254,
+    email: emailAddress({
       description: 'Case-insensitive',
       'x-message': 'must be an email address',
     }),

@@ -16,6 +16,7 @@ import { createDeviceTokens } from './device-token.js'
 import { createSignInLimits } from './sign-in-limits.js'
 import { createPasswordCheck } from './password-check.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
+import { toMailbox } from '../validation/email-address.js'
 
 type StartedSession = Session & { role: Role; token: string }
 
@@ -123,7 +124,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     { email, password }: Credentials,
   ): Promise<Account> {
     const attempt = await limits.consume({
-      email,
+      email: toMailbox(email),
       address: getClientAddress(request),
       deviceToken: request.cookies[deviceCookie] ?? '',
     })
@@ -156,7 +157,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     method: SignInMethod,
   ): Promise<StartedSession> {
     const session = await reply.startSession(account, method !== 'password')
-    const { token, expires } = devices.issue(account.email)
+    const { token, expires } = devices.issue(toMailbox(account.email))
     for (const path of DEVICE_COOKIE_PATHS) {
       reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })
     }
@@ -191,15 +192,17 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       return recordFailure(request, email, async () => {
         const account = await authenticate(request, { email, password })
         if (code === undefined) {
-          if (await secondFactors.has(email)) {
-            await app.auditLog.record(request, { action: 'sign_in.code_required', actor: email })
+          if (await secondFactors.has(account.email)) {
+            const actor = account.email
+            await app.auditLog.record(request, { action: 'sign_in.code_required', actor })
             return { account, session: null }
           }
           if (config.REQUIRE_SECOND_FACTOR && isApiPath(request.url)) {
             throw new SecondFactorRequired()
           }
         }
-        const method = code === undefined ? 'password' : await secondFactors.useCode(email, code)
+        const method =
+          code === undefined ? 'password' : await secondFactors.useCode(account.email, code)
         return { account, session: await start(request, reply, account, method) }
       })
     },

@@ -28,6 +28,7 @@ export const AUDIT_ACTIONS = {
   'audit_log.exported': 'Audit log exported',
   'view.saved': 'View saved',
   'view.deleted': 'View removed',
+  'view.names_erased': 'Names of views erased',
   'payment.refunded': 'Payment refunded',
   'personal_data.erased': 'Personal data erased',
 } as const

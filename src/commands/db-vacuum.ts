@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { ConfigError } from '../config/config-error.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { DatabaseError, openDatabase } from '../database/open-database.js'
-import { truncateLog } from '../database/truncate-log.js'
+import { REQUIRE_REWRITE, rewriteFile } from '../database/rewrite-file.js'
 import { loadConfig } from './load-config.js'
 
 const USAGE = `Usage: npm run -s db:vacuum
@@ -24,9 +24,9 @@ try {
   const path = getDatabasePath(DATA_DIR)
   if (!existsSync(path)) throw new DatabaseError(`Order database not found: ${path} (DATA_DIR)`)
   const db = openDatabase(path)
-  db.exec('VACUUM')
+  db.exec(REQUIRE_REWRITE)
   db.close()
-  if (!(await truncateLog(path))) throw new DatabaseError(`${path} is in use: try again.`)
+  if (!(await rewriteFile(path))) throw new DatabaseError(`${path} is in use: try again.`)
   process.stdout.write(`${path} was rewritten.\n`)
 } catch (error) {
   const isExpected = error instanceof ConfigError || error instanceof DatabaseError

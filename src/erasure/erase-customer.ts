@@ -1,82 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
-import type { AuditLog } from '../audit/audit-log.js'
+import type { AuditActor } from '../audit/audit-entry.js'
+import { getAuditActor, type AuditLog } from '../audit/audit-log.js'
 import type { Database } from '../database/database.js'
-import { truncateLog } from '../database/truncate-log.js'
+import type { FileRewriter } from '../database/file-rewriter.js'
+import { REQUIRE_REWRITE } from '../database/rewrite-file.js'
 import { eraseDeliveries } from '../integrations/webhooks/message.js'
 import { eraseMails } from '../mail/message.js'
 import { eraseBeneficiary } from '../ordering/certificate/certificate-store.js'
-import type { OrderSource, OrderStore } from '../order-store/order-store.js'
+import type { MailboxOrders, OrderStore } from '../order-store/order-store.js'
 import type { EventDispatcher } from '../outbox/event-dispatcher.js'
-import { isCustomer, isErased } from '../orders/erasure.js'
-import { DEFAULT_SORT } from '../orders/order-filters.js'
-import type { Order } from '../orders/order.js'
+import { ERASED_EMAIL, ERASED_NAME, isCustomer } from '../orders/erasure.js'
+import { createCustomerMatcher, listCustomerNames } from './customer-texts.js'
 
 /** Maximum number of orders erased per call. With NocoDB, each order takes several requests. */
 const MAX_ORDERS = 500
-const PAGE_SIZE = 100
 
 interface Options {
   store: OrderStore
   database: Database
   events: Pick<EventDispatcher, 'dispatch'>
   auditLog: AuditLog
-  /** Removes the saved order lists that search for this text */
-  removeSearches: (text: string) => Promise<void>
-  /** Databases with personal data */
-  sources: readonly OrderSource[]
+  /** Removes the saved order lists that are about a customer, and their names from the audit log */
+  removeSearches: (isAbout: (text: string) => boolean, by: AuditActor) => Promise<void>
+  /** Whether the database of the service is a SQLite file */
+  isFile: boolean
+  /** For the SQLite files with personal data */
+  rewriter: FileRewriter
   log: FastifyBaseLogger
 }
+
+/** How long an erasure waits for the rewrite of the files, which otherwise continues afterwards. */
+const MAX_REWRITE_WAIT_MS = 10_000
 
 /** How many orders of a customer were erased, and how many are left for another request. */
 export interface Erasure {
   orders: number
   remaining: number
+  /** Set while unused parts of the files may still have copies */
+  rewriting?: true
 }
 
-interface CustomerOrders {
-  /** Orders that have the customer's email */
-  current: Order[]
-  /** Orders that had the customer's email, and now have another one */
-  former: Order[]
+interface FoundOrder {
+  id: string
+  type: 'erase' | 'erase_former_customer'
 }
 
 /** Erases the personal data of customers. */
 export function createEraser(options: Options) {
-  const { store, database, events, auditLog, removeSearches, sources, log } = options
+  const { store, database, events, auditLog, removeSearches, isFile, rewriter, log } = options
 
-  async function findCurrent(email: string): Promise<Order[]> {
-    const found: Order[] = []
-    for (let offset = 0; ; offset += PAGE_SIZE) {
-      const slice = { sort: DEFAULT_SORT, offset, limit: PAGE_SIZE }
-      const { items, total } = await store.list({ q: email }, slice)
-      found.push(...items.filter(({ customerEmail }) => isCustomer(email, customerEmail)))
-      if (offset + PAGE_SIZE >= total) return found
-    }
-  }
+  /** Finds orders by email, in any spelling; none for the placeholder of erased orders. */
+  const findOrders = async (email: string): Promise<MailboxOrders> =>
+    isCustomer(email, ERASED_EMAIL) ? { current: [], former: [] } : store.findByMailbox(email)
 
-  /** Finds orders by email, ignoring case. Finds none for the placeholder of erased orders. */
-  async function findOrders(email: string): Promise<CustomerOrders> {
-    if (isErased({ customerEmail: email })) return { current: [], former: [] }
-    const current = await findCurrent(email)
-    const known = new Set(current.map(({ id }) => id))
-    const former: Order[] = []
-    for (const id of await store.findByFormerEmail(email)) {
-      const order = known.has(id) ? null : await store.get(id)
-      if (order !== null) former.push(order)
+  /** The customer's names in these orders. */
+  async function readNames(orders: readonly FoundOrder[]): Promise<Set<string>> {
+    const names = new Set<string>()
+    for (const { id, type } of orders) {
+      const order = await store.get(id)
+      const history = await store.getHistory(id)
+      if (order === null || history === null) continue
+      const isCurrent = type === 'erase'
+      for (const name of listCustomerNames({ order, history, isCurrent })) names.add(name)
     }
-    return { current, former }
+    names.delete(ERASED_NAME)
+    return names
   }
 
   /**
    * Erases a former customer's data from emails, webhook deliveries and certificates, but not from
    * the orders.
    */
-  async function eraseFormerCustomer(email: string, orders: readonly Order[]): Promise<void> {
+  async function eraseFormerCustomer(email: string, orders: readonly string[]): Promise<void> {
     if (orders.length === 0) return
     // So that nothing with the customer's data is queued afterwards.
     await events.dispatch()
     await database.write(async (tx) => {
-      for (const { id } of orders) {
+      for (const id of orders) {
         await eraseMails(tx, id, email)
         await eraseDeliveries(tx, id)
         await eraseBeneficiary(tx, id)
@@ -84,23 +85,20 @@ export function createEraser(options: Options) {
     })
   }
 
-  async function removeOldContent(): Promise<void> {
-    const paths = new Set(
-      sources.flatMap((source) => (source.type === 'sqlite' ? [source.path] : [])),
-    )
-    for (const path of paths) {
-      const isEmptied = await truncateLog(path).catch((err: unknown) => {
-        log.error({ err, path }, 'the write-ahead log could not be emptied')
-        return false
-      })
-      if (!isEmptied) {
-        log.warn({ path }, 'erased data stays in the write-ahead log until it is overwritten')
-      }
-    }
+  const requireRewrite = async (): Promise<void> => {
+    if (isFile) await database.query(REQUIRE_REWRITE)
+  }
+
+  async function rewriteFiles(): Promise<void> {
+    const rewritten = rewriter.run().catch((err: unknown) => {
+      log.error({ err }, 'the database file could not be rewritten without erased data')
+    })
+    await Promise.race([rewritten, sleep(MAX_REWRITE_WAIT_MS, undefined, { ref: false })])
   }
 
   return {
     findOrders,
+    isRewriting: rewriter.isDue,
 
     /**
      * Erases the personal data in the orders of a customer, and in the history, emails, webhook
@@ -110,16 +108,19 @@ export function createEraser(options: Options) {
      */
     async erase(email: string, request: FastifyRequest): Promise<Erasure> {
       const { current, former } = await findOrders(email)
-      const context = { by: request.actor, ifVersions: null }
-      await removeSearches(email)
-      await eraseFormerCustomer(email, former)
-      const found = [
-        ...current.map(({ id }) => ({ id, type: 'erase' as const })),
-        ...former.map(({ id }) => ({ id, type: 'erase_former_customer' as const })),
+      const all: FoundOrder[] = [
+        ...current.map((id) => ({ id, type: 'erase' as const })),
+        ...former.map((id) => ({ id, type: 'erase_former_customer' as const })),
       ]
+      const found = all.slice(0, MAX_ORDERS)
+      const context = { by: request.actor, ifVersions: null }
+      await requireRewrite() // in case of a crash
+      const names = await readNames(found)
+      await removeSearches(createCustomerMatcher(email, names), getAuditActor(request))
+      await eraseFormerCustomer(email, former)
       let orders = 0
       try {
-        for (const { id, type } of found.slice(0, MAX_ORDERS)) {
+        for (const { id, type } of found) {
           const { outcome } = await store.apply(id, { type }, context)
           if (outcome === 'changed') orders++
         }
@@ -130,9 +131,11 @@ export function createEraser(options: Options) {
       }
       // The consumers of the events erase what they have stored about the orders.
       await events.dispatch()
-      await removeOldContent()
+      await requireRewrite() // a rewrite may have finished since the first order was erased
+      const remaining = all.length - found.length
+      if (remaining === 0) await rewriteFiles()
       log.info({ orders, by: request.actor }, 'personal data erased')
-      return { orders, remaining: Math.max(found.length - MAX_ORDERS, 0) }
+      return { orders, remaining, ...(rewriter.isDue() && { rewriting: true }) }
     },
   }
 }

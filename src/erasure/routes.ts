@@ -2,15 +2,16 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { problemResponses } from '../http/problem.js'
 import type { Eraser } from './erase-customer.js'
-import { Order } from '../orders/order.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
+import { emailAddress } from '../validation/email-address.js'
 
 /** A customer whose personal data is to be erased. */
 export const Customer = Type.Object(
   {
-    email: Type.String({
-      ...Order.properties.customerEmail,
-      description: 'Email address of the customer; upper and lower case are equivalent',
+    email: emailAddress({
+      format: 'known-email-address',
+      description:
+        'Email address of the customer; all spellings of the mailbox are equivalent, such as upper and lower case, or a domain in Unicode and in Punycode',
     }),
   },
   { title: 'Customer', additionalProperties: false, examples: [{ email: 'ann@example.com' }] },
@@ -23,6 +24,12 @@ const Erasure = Type.Object(
       description:
         "Number of the customer's orders that are not erased yet; repeat the request until it is 0",
     }),
+    rewriting: Type.Optional(
+      Type.Boolean({
+        description:
+          'true while unused parts of the database file may still have copies, which are removed in the background; otherwise absent',
+      }),
+    ),
   },
   { title: 'Erasure' },
 )

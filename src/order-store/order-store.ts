@@ -84,6 +84,14 @@ export class StoreUnwritableError extends Error {
  * Stores orders and their history. All methods throw a Problem (503) while orders cannot be read,
  * for example because the database is damaged or has not been loaded yet.
  */
+/** IDs of a customer's orders, the newest first. */
+export interface MailboxOrders {
+  /** Orders that have the customer's email */
+  current: string[]
+  /** Orders that had the customer's email, and now have another one */
+  former: string[]
+}
+
 export interface OrderStore {
   /** The database from which other threads read the orders */
   readonly source: OrderSource
@@ -117,10 +125,10 @@ export interface OrderStore {
    */
   findOtherProviderOrders: (excluded: string[], limit: number) => Promise<ProviderOrderRef[]>
   /**
-   * Returns the IDs of the orders whose history contains this email address, ignoring case. Reads
-   * the changes of all orders.
+   * Returns the orders that have or had this mailbox, in any spelling. Reads the emails and the
+   * changes of all orders.
    */
-  findByFormerEmail: (email: string) => Promise<string[]>
+  findByMailbox: (email: string) => Promise<MailboxOrders>
 
   /**
    * Creates an order. If the same user sends the same key and order again, returns the existing

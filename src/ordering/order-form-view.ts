@@ -3,6 +3,7 @@ import { withUnit, type NumberFormatter } from '../formatting/number-formatter.j
 import type { FormatMoney } from '../formatting/money-formatter.js'
 import { MAX_PERCENT } from '../orders/share.js'
 import { describeShare } from './describe-share.js'
+import { suggestEmail } from '../validation/email-suggestion.js'
 import type { OrderedTrip, TripFields } from './ordered-trip.js'
 import {
   getCertificateName,
@@ -150,6 +151,7 @@ export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
           ? null
           : describeNoPrice(result),
     values: form.values,
+    emailSuggestion: suggestEmail(form.values.email),
     isPublic: form.isPublic,
     hasConsent: form.hasConsent,
     errors,

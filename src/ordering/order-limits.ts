@@ -1,6 +1,7 @@
 import type { HashIdentifier } from '../accounts/hashed-identifier.js'
 import { Problem } from '../http/problem.js'
 import type { KeyValueStore } from '../state-store/key-value-store.js'
+import { toMailbox } from '../validation/email-address.js'
 
 const MINUTE_MS = 60_000
 const WINDOW_MS = 60 * MINUTE_MS
@@ -37,7 +38,7 @@ export function createOrderLimits(options: Options): OrderLimits {
     async consume(client, email) {
       const budgets = [
         [`orders:client:${hashIdentifier('order client', client)}`, perClient],
-        [`orders:email:${hashIdentifier('order email', email.toLowerCase())}`, perEmail],
+        [`orders:email:${hashIdentifier('order email', toMailbox(email))}`, perEmail],
       ] as const
       const consumed: string[] = []
       const refund = async (): Promise<void> => {

@@ -1,3 +1,4 @@
+import { toMailbox } from '../validation/email-address.js'
 import { createNextVersion, type ChangeOutcome } from './apply-changes.js'
 import type { FieldChange, Order } from './order.js'
 
@@ -41,18 +42,15 @@ export const isErased = ({ customerEmail }: Pick<Order, 'customerEmail'>): boole
 const eraseValue = (field: string, value: unknown): unknown =>
   Object.values(withoutPersonalData({ [field]: value }))[0]
 
-/** Emails are the same if they differ only in case. */
-const toKey = (email: unknown): string => String(email).normalize('NFC').toLowerCase()
-
-/** Whether the email of an order or a message is the email of a customer, ignoring case. */
-export const isCustomer = (email: string, customerEmail: string): boolean =>
-  toKey(customerEmail) === toKey(email)
+/** Whether the email of an order or a message is a spelling of a customer's email. */
+export const isCustomer = (email: string, customerEmail: unknown): boolean =>
+  toMailbox(String(customerEmail)) === toMailbox(email)
 
 /** Whether one of the changes set or replaced the email of a customer. */
 export const changedEmail = (email: string, changes: readonly FieldChange[]): boolean =>
   changes.some(
     ({ field, from, to }) =>
-      field === 'customerEmail' && [from, to].some((value) => toKey(value) === toKey(email)),
+      field === 'customerEmail' && [from, to].some((value) => isCustomer(email, value)),
   )
 
 /** The changes of a history entry, without personal data. */

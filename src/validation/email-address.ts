@@ -1,3 +1,6 @@
+import { domainToASCII, domainToUnicode } from 'node:url'
+import { Type, type StringOptions } from '@sinclair/typebox'
+import { removeInvisible } from './invisible-characters.js'
 import { isTextLine } from './text-line.js'
 
 /** Excludes characters with a meaning in address lists and in ADMIN_ACCOUNTS. */
@@ -5,6 +8,75 @@ const EMAIL = /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,255}$/u
 
 const MISPLACED_DOT = /^\.|\.\.|\.@|@\.|\.$/
 
-/** Whether a string is a single email address without a display name. */
+/**
+ * Whether a string is a single email address without a display name. The domain can be a local one,
+ * such as `localhost`.
+ */
 export const isEmail = (text: string): boolean =>
   EMAIL.test(text) && !MISPLACED_DOT.test(text) && isTextLine(text)
+
+/** What a domain is written with; the parser of domains would also accept `%61` and ports. */
+const DOMAIN = /^[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61\u00b7\u30fb\u200c\u200d-]+$/u
+const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
+const MAX_DOMAIN_LENGTH = 253
+
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u
+
+function splitAddress(email: string): { local: string; domain: string } {
+  const at = email.lastIndexOf('@')
+  return { local: email.slice(0, Math.max(at, 0)), domain: email.slice(at + 1) }
+}
+
+/** Whether a domain can receive mail from the internet. */
+function isInternetDomain(domain: string): boolean {
+  if (!DOMAIN.test(domain)) return false
+  const ascii = domainToASCII(domain)
+  const labels = ascii.split('.')
+  return (
+    ascii.length <= MAX_DOMAIN_LENGTH &&
+    labels.length > 1 &&
+    labels.every((label) => LABEL.test(label)) &&
+    /^(?!\d+$).{2,}$/.test(labels.at(-1) ?? '')
+  )
+}
+
+/** Whether a string is an email address to which anyone on the internet can send. */
+export function isInternetEmail(text: string): boolean {
+  const { local, domain } = splitAddress(text)
+  return isEmail(text) && !INVISIBLE.test(local) && isInternetDomain(domain)
+}
+
+/**
+ * The canonical form of an email address: addresses with the same form are the same mailbox. Ignores
+ * case, invisible characters and width, and writes the domain in ASCII (`xn--bcher-kva.example` for
+ * `bücher.example`). For comparison only: people see what they typed.
+ */
+export function toMailbox(email: string): string {
+  const { local, domain } = splitAddress(email)
+  const name = local
+    .replace(/\p{Cf}/gu, '')
+    .normalize('NFKC')
+    .toLowerCase()
+  // Some domains need joiners.
+  const visible = removeInvisible(domain.replace(/(?![\u200c\u200d])\p{Cf}/gu, ''))
+  const host = visible.normalize('NFKC').toLowerCase()
+  return `${name}@${domainToASCII(host) || host}`
+}
+
+/** Spellings of an email address: as it is, and with the domain in ASCII and in Unicode. */
+export function listSpellings(email: string): string[] {
+  const mailbox = toMailbox(email)
+  if (mailbox === email.toLowerCase() && !mailbox.includes('xn--')) return [email]
+  const { local, domain } = splitAddress(mailbox)
+  return [...new Set([email, mailbox, `${local}@${domainToUnicode(domain) || domain}`])]
+}
+
+/** Schema for the email address of a person. */
+export const emailAddress = (options: StringOptions) =>
+  Type.String({
+    maxLength: 254,
+    format: 'email-address',
+    'x-remove-invisible': true,
+    'x-message': 'must be an email address, such as ann@example.com',
+    ...options,
+  })

@@ -1,4 +1,4 @@
-import { isEmail } from './email-address.js'
+import { isEmail, isInternetEmail } from './email-address.js'
 import { isTextLine } from './text-line.js'
 import { findTextError, findTextLineError } from './text-rules.js'
 
@@ -38,7 +38,9 @@ export const FORMAT_ERRORS: Record<string, (text: string) => string | null> = {
 export const FORMATS: Record<string, (text: string) => boolean> = {
   'text-line': isTextLine,
   text: (text) => findTextError(text) === null,
-  'email-address': isEmail,
+  'email-address': isInternetEmail,
+  // For addresses that exist already: of accounts, and of orders from before the stricter rule.
+  'known-email-address': isEmail,
   currency: isCurrency,
   date: isDate,
   'date-time': isDateTime,

@@ -6,4 +6,4 @@ export const isTextLine = (text: string): boolean => findTextLineError(text) ===
 
 /** Schema for a single line of text. */
 export const textLine = (options: StringOptions) =>
-  Type.String({ minLength: 1, format: 'text-line', ...options })
+  Type.String({ minLength: 1, format: 'text-line', 'x-remove-invisible': true, ...options })

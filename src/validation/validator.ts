@@ -2,6 +2,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Ajv, type FuncKeywordDefinition, type Options, type ValidateFunction } from 'ajv'
 import { toFieldErrors, type FieldError } from './field-errors.js'
 import { FORMATS } from './formats.js'
+import { removeInvisibleKeyword } from './invisible-characters.js'
 
 /** Formats and keywords that a feature adds to JSON Schema. */
 export interface SchemaExtensions {
@@ -32,7 +33,7 @@ export function createAjv({ formats, keywords }: SchemaExtensions, options: Opti
   for (const [name, isValid] of Object.entries({ ...FORMATS, ...formats })) {
     ajv.addFormat(name, isValid)
   }
-  for (const keyword of keywords) ajv.addKeyword(keyword)
+  for (const keyword of [removeInvisibleKeyword, ...keywords]) ajv.addKeyword(keyword)
   return ajv
 }
 

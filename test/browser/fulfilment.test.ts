@@ -29,7 +29,6 @@ await secondContext.request.post(`${url}/api/admin/login`, { data: SECOND_ADMIN 
 async function openPage(t: Test, context = adminSession): Promise<Page> {
   const page = await context.newPage()
   t.teardown(() => page.close())
-  page.setDefaultTimeout(15_000)
   return page
 }
 

@@ -27,7 +27,6 @@ const [trip] = TRIPS
 t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   const context = await browser.newContext({ viewport: PHONE, locale: 'en-GB' })
   t.teardown(() => context.close())
-  context.setDefaultTimeout(20_000)
   const { errors, externalRequests } = recordBrowserErrors(context, url)
   const page = await context.newPage()
   await page.goto((await postJson(`${url}/api/qr-code/generate`, trip)).body.url)
@@ -75,7 +74,6 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
 t.test('the pages of ordering are accessible', async (t) => {
   for (const [variant, options] of ACCESSIBILITY_VARIANTS) {
     const context = await browser.newContext({ ...options, locale: 'en-GB' })
-    context.setDefaultTimeout(20_000)
     const page = await context.newPage()
     const check = (name: string) => checkAccessibility(t, page, `${name} on ${variant}`)
     await page.goto(`${url}/offset?type=custom&amount=2&unit=t`)

@@ -23,7 +23,6 @@ const [trip] = TRIPS
 async function openPhone(t: Test) {
   const context = await browser.newContext({ viewport: PHONE, locale: 'en-GB' })
   t.teardown(() => context.close())
-  context.setDefaultTimeout(20_000)
   const { errors } = recordBrowserErrors(context, url)
   return { page: await context.newPage(), errors }
 }
@@ -107,7 +106,6 @@ t.test('a session expires; the order is paid by another one, and refunded', asyn
   await page.getByRole('heading', { name: 'Paid' }).waitFor()
 
   const admin = await browser.newPage({ viewport: PHONE, locale: 'en-GB' })
-  admin.setDefaultTimeout(20_000)
   await admin.goto(`${url}/admin/login`)
   await admin.getByLabel('Email').fill(ADMIN.email)
   await admin.getByLabel('Password', { exact: true }).fill(ADMIN.password)
@@ -127,7 +125,6 @@ t.test('a session expires; the order is paid by another one, and refunded', asyn
 t.test('the pages of payments are accessible', async (t) => {
   for (const [variant, options] of ACCESSIBILITY_VARIANTS) {
     const context = await browser.newContext({ ...options, locale: 'en-GB' })
-    context.setDefaultTimeout(20_000)
     const page = await context.newPage()
     await order(page)
     await page.getByRole('link', { name: 'Cancel' }).click()

@@ -54,7 +54,6 @@ async function phone(
 ): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext({ viewport: PHONE, locale: 'en-GB', ...options })
   t.teardown(() => context.close())
-  context.setDefaultTimeout(10_000)
   return { context, page: await context.newPage() }
 }
 

@@ -12,9 +12,6 @@ import { waitFor, waitUntilReady } from '../support/wait-for.js'
 
 const ORDERS = '/api/admin/orders'
 
-/** Long enough for a busy machine, ms. */
-const PAGE_TIMEOUT_MS = 60_000
-
 /** Tests of the portal while NocoDB is unreachable, loading or invalid. */
 export function portalContract(t: Test, nocoDb: TestNocoDb): void {
   const getDetail = async ({ call }: OrderApi): Promise<string> =>
@@ -27,7 +24,6 @@ export function portalContract(t: Test, nocoDb: TestNocoDb): void {
   ) {
     const browser = await sharedBrowser()
     const context = await adminContext(t, browser, { url }, { locale: 'en-GB', ...options })
-    context.setDefaultTimeout(PAGE_TIMEOUT_MS)
     const problems = recordBrowserErrors(context, url)
     const open = async (path: string): Promise<Page> => {
       const page = await context.newPage()

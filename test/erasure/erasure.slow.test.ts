@@ -1,17 +1,22 @@
+import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { verifyChain } from '../../src/audit/verify-chain.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
+import { openReadOnly } from '../../src/database/open-database.js'
+import { isRewriteDue, REQUIRE_REWRITE } from '../../src/database/rewrite-file.js'
 import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { createAccount } from '../support/accounts.js'
 import { temporaryFolder } from '../support/app.js'
 import { autoFulfil, startProvider, waitForCertificate } from '../support/guest-orders.js'
-import { createGuest, toText } from '../support/guest.js'
+import { createGuest, placeOrder, toText } from '../support/guest.js'
 import { startMailService } from '../support/mail-service.js'
 import { readPdfText, SKIP_WITHOUT_POPPLER } from '../support/pdf.js'
 import { startPostgres } from '../support/postgres.js'
-import { signInClient } from '../support/page-client.js'
+import { signInClient, startTwoAdmins } from '../support/page-client.js'
 import { newOrder } from '../support/order-store.js'
 import { runCommand } from '../support/run-command.js'
 import { waitFor } from '../support/wait-for.js'
@@ -25,6 +30,7 @@ const CUSTOMER = {
   beneficiary: 'The Quillfeathers',
   isPublic: 'yes',
 }
+const WRITER = join(import.meta.dirname, '../support/store-writer.js')
 const NEW_CUSTOMER = { customerName: 'Ben Brook', customerEmail: 'ben@example.com' }
 /** What identifies the customer, in any case. */
 const TRACES = /quillfeather|customers\.example|QF123456789/gi
@@ -45,10 +51,7 @@ const engines: Record<
     return {
       environment: { DATA_DIR: folder },
       // While the service runs: with the write-ahead log.
-      readAll: async () =>
-        readdirSync(folder)
-          .map((name) => readFileSync(join(folder, name), 'latin1'))
-          .join('\n'),
+      readAll: async () => readFiles(folder),
     }
   },
   async PostgreSQL() {
@@ -230,31 +233,189 @@ t.test('a certificate that is being issued has no name after an erasure', async 
   t.strictSame(findTraces(JSON.stringify(stored)), [])
 })
 
+/** Reads all files in a folder: the database and its write-ahead log. */
+const readFiles = (folder: string): string =>
+  readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'latin1'))
+    .join('\n')
+
+const CONTEXT = { by: 'ann@example.com', ifVersions: null }
+const USED_ORDERS = 60
+
+/**
+ * Creates a database with orders of one customer, edited so often that SQLite has moved rows between
+ * pages. Pages keep copies of moved rows.
+ */
+async function createUsedDatabase(dataDir: string) {
+  const store = openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
+  const { name, email } = CUSTOMER
+  for (let i = 1; i <= USED_ORDERS; i++) {
+    const order = newOrder({ customerName: `${name} ${i}`, customerEmail: email })
+    await store.create(order, CONTEXT.by)
+  }
+  for (let round = 1; round < 4; round++) {
+    for (let id = USED_ORDERS; id > 0; id--) {
+      const changes = { notes: `${name} likes boats `.repeat(round * (1 + (id % 7))) }
+      await store.apply(String(id), { type: 'edit', changes }, CONTEXT)
+    }
+  }
+  return store
+}
+
+/** Erases all orders of a used database, but not the copies in unused parts of its pages. */
+async function eraseUsedOrders(t: Test, dataDir: string): Promise<void> {
+  const store = await createUsedDatabase(dataDir)
+  for (let id = 1; id <= USED_ORDERS; id++) {
+    await store.apply(String(id), { type: 'erase' }, CONTEXT)
+  }
+  await store.close()
+  t.not(findTraces(readFiles(dataDir)).length, 0, 'copies are left')
+}
+
+t.test('copies that SQLite left in unused parts of its pages are erased', async (t) => {
+  const dataDir = temporaryFolder(t)
+  await (await createUsedDatabase(dataDir)).close()
+  const { ann, app } = await startTwoAdmins(t, { DATA_DIR: dataDir })
+  const erased = await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
+  t.strictSame(erased, { orders: USED_ORDERS, remaining: 0 })
+  t.strictSame(findTraces(readFiles(dataDir)), [])
+  t.equal((await ann.call('GET', '/api/admin/orders?q=erased')).totalItems, USED_ORDERS)
+  await app.close()
+  t.strictSame(findTraces(readFiles(dataDir)), [])
+})
+
+t.test('copies are erased later while other processes read and write the file', async (t) => {
+  const dataDir = temporaryFolder(t)
+  await (await createUsedDatabase(dataDir)).close()
+  const path = getDatabasePath(dataDir)
+  const { ann } = await startTwoAdmins(t, { DATA_DIR: dataDir })
+  const writer = spawn(process.execPath, [WRITER, path], { stdio: 'ignore' })
+  t.teardown(() => writer.kill('SIGKILL'))
+  // Reads from the state before the erasure, so its pages have to stay.
+  const reader = openReadOnly(path)
+  reader.exec('BEGIN')
+  const readName = reader.prepare('SELECT customer_name FROM orders WHERE id = 1').pluck()
+  t.equal(readName.get(), `${CUSTOMER.name} 1`)
+
+  const page = '/admin/settings/personal-data'
+  const erased = await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
+  t.strictSame(erased, { orders: USED_ORDERS, remaining: 0, rewriting: true })
+  t.match((await ann.get(page)).text, 'are still being removed')
+  t.equal(readName.get(), `${CUSTOMER.name} 1`, 'the reader is not disturbed')
+  t.not(findTraces(readFiles(dataDir)).length, 0)
+
+  reader.close()
+  await waitFor(async () => !(await ann.get(page)).text.includes('are still being removed'))
+  t.strictSame(findTraces(readFiles(dataDir)), [])
+})
+
+t.test('a rewrite that a crash interrupted continues at the next start', async (t) => {
+  const dataDir = temporaryFolder(t)
+  await eraseUsedOrders(t, dataDir)
+  const path = getDatabasePath(dataDir)
+  const db = new Database(path)
+  db.exec(REQUIRE_REWRITE)
+  db.close()
+  await startTwoAdmins(t, { DATA_DIR: dataDir })
+  await waitFor(async () => !isRewriteDue(path))
+  t.strictSame(findTraces(readFiles(dataDir)), [])
+})
+
 t.test('db:vacuum removes copies of erased data from unused parts of the file', async (t) => {
   const dataDir = temporaryFolder(t)
-  const path = getDatabasePath(dataDir)
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
-  const context = { by: 'ann@example.com', ifVersions: null }
-  const erased: string[] = []
-  for (let index = 0; index < 600; index++) {
-    const isErased = index % 3 === 0
-    const name = isErased ? `Quillfeather ${index}` : `Customer ${index}`
-    const created = await store.create(newOrder({ customerName: name }), 'ann@example.com')
-    if (created.outcome !== 'created') throw new Error(created.outcome)
-    const { id } = created.order
-    const changes = { notes: `${name} likes boats`.repeat(1 + (index % 5)) }
-    await store.apply(id, { type: 'edit', changes }, context)
-    if (isErased) erased.push(id)
-  }
-  for (const id of erased) await store.apply(id, { type: 'erase' }, context)
-  await store.close()
+  await eraseUsedOrders(t, dataDir)
   t.match(await runCommand('db-vacuum', [], { DATA_DIR: dataDir }), { code: 0 })
-  for (const name of readdirSync(dataDir)) {
-    t.strictSame(findTraces(readFileSync(join(dataDir, name), 'latin1')), [], name)
-  }
+  t.strictSame(findTraces(readFiles(dataDir)), [])
   const missing = { DATA_DIR: temporaryFolder(t) }
   t.match(await runCommand('db-vacuum', [], missing), { code: 1, errors: /not found/ })
 })
+
+const SPELLINGS = [
+  'Ann@bücher.example',
+  'ann@XN--BCHER-KVA.example',
+  'ann@bücher\u3002example',
+  'ann@ｂücher.example',
+  'ＡＮＮ@bücher.example',
+]
+
+for (const typed of [
+  'ann@bücher.example',
+  'ANN@xn--bcher-kva.example',
+  'a\u00adnn@bücher.example',
+]) {
+  t.test(`an erasure for ${encodeURI(typed)} finds every spelling`, async (t) => {
+    const { ann } = await startTwoAdmins(t)
+    const create = (customerEmail: string) =>
+      ann.call('POST', '/api/admin/orders', newOrder({ customerEmail }))
+    for (const spelling of SPELLINGS) await create(spelling)
+    await create('ann@buecher.example')
+    await ann.call('PATCH', '/api/admin/orders/1', { customerEmail: 'ben@example.com' })
+    const erased = await ann.call('POST', '/api/admin/erasures', { email: typed })
+    t.strictSame(erased, { orders: SPELLINGS.length, remaining: 0 })
+    t.match(await ann.call('GET', '/api/admin/orders/1'), { customerEmail: 'ben@example.com' })
+    t.equal((await ann.call('GET', '/api/admin/orders/6')).customerEmail, 'ann@buecher.example')
+    const { items } = await ann.call('GET', '/api/admin/orders?q=erased')
+    t.equal(items.length, SPELLINGS.length - 1)
+  })
+}
+
+t.test('orders with addresses that are not accepted any more are erased', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const store = openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
+  for (const customerEmail of ['ann@gmail', 'a\u200bnn@gmail', 'ann@mail']) {
+    await store.create(newOrder({ customerEmail }), CONTEXT.by)
+  }
+  await store.close()
+  const { ann } = await startTwoAdmins(t, { DATA_DIR: dataDir })
+  const erased = await ann.call('POST', '/api/admin/erasures', { email: 'ann@gmail' })
+  t.strictSame(erased, { orders: 2, remaining: 0 })
+})
+
+for (const engine of Object.keys(engines)) {
+  t.test(
+    `saved views about a customer are erased in ${engine}, also from the audit log`,
+    async (t) => {
+      const { environment } = (await engines[engine]?.(t)) ?? {}
+      const { ann, app } = await startMailService(t, environment)
+      const placed = createGuest(app.publicBaseUrl())
+      await placeOrder(placed, { ...CUSTOMER, email: 'Quill@bücher.example' })
+      const views: [name: string, query: string][] = [
+        ['email', 'q=quill@xn--bcher-kva.example'],
+        ['paid, by email', 'q=QUILL%40b%C3%BCcher.example&status=paid'],
+        ['name', 'q=quillfeather+xanthippe'],
+        ['surname', 'q=Quillfeather'],
+        ['company', 'q=quillfeather+%26+daughters'],
+        ['beneficiary', 'q=the+quillfeathers'],
+        ['Xanthippe Quillfeather', 'status=paid'],
+        ['others', 'q=quill'],
+        ['all', ''],
+      ]
+      const save = async (name: string, query: string) => {
+        const list = `/admin/orders?${query}`
+        await ann.post('/admin/orders/views', { name, list })
+      }
+      await save('Quillfeather & Daughters', 'status=pending')
+      await ann.post('/admin/orders/views/remove', { name: 'Quillfeather & Daughters' })
+      for (const [name, query] of views) await save(name, query)
+      await ann.call('POST', '/api/admin/erasures', { email: 'quill@bücher.example' })
+      const list = (await ann.get('/admin/orders')).text
+      for (const [name] of views.slice(0, -2)) t.notOk(list.includes(`>${name}<`), name)
+      t.match(list, />others<[^]*|>all</)
+      const log = await ann.call('GET', '/api/admin/audit-log')
+      t.strictSame(findTraces(JSON.stringify(log)), [])
+      const actions = log.items.map(({ action }: { action: string }) => action)
+      t.ok(actions.includes('view.names_erased'))
+      t.match(await verifyChain(app.database), { ok: true })
+
+      // Only entries that the log itself says were erased may differ from their hash.
+      await app.database.query(
+        `UPDATE audit_log SET details = '{"name":"Erased"}' WHERE position =
+         (SELECT max(position) FROM audit_log WHERE action = 'view.saved')`,
+      )
+      t.match(await verifyChain(app.database), { ok: false, reason: /does not match its hash/ })
+    },
+  )
+}
 
 t.test('only owners erase', async (t) => {
   const service = await startMailService(t)

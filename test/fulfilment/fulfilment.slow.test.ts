@@ -1064,7 +1064,10 @@ t.test('escapes text from the provider', async (t) => {
     const order = { id: '1', tons: 1.6036, amountCharged: 100, currency: 'EUR', note: hostile }
     return method === 'POST' ? { ...order, id: null } : order
   })
-  const { ann } = await startTwoAdmins(t, pointedAt(source))
+  const { ann } = await startTwoAdmins(t, {
+    ...pointedAt(source),
+    ORDERSOURCE_TIMEOUT_MS: '20000',
+  })
   const { id } = await createOrder(ann)
   const known = await createOrder(ann, { orderSourceId: '1' })
   for (const path of [

@@ -56,10 +56,10 @@ t.test('sends urgent requests first without starving background requests', async
 
 t.test('removes an aborted request from the queue', async (t) => {
   const budget = createRequestBudget(100)
-  budget.pause(200)
+  budget.pause(3_000)
   await t.rejects(budget.acquire('urgent', AbortSignal.timeout(20)))
   await t.rejects(budget.acquire('urgent', AbortSignal.abort()))
-  t.ok(budget.getPauseMs() > 100)
+  t.ok(budget.getPauseMs() > 0)
   await budget.acquire('background')
   t.equal(budget.getPauseMs(), 0)
 })

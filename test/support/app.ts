@@ -58,6 +58,8 @@ export async function startApp(
     logStream,
   })
   t.teardown(() => app.close())
+  // A server that closes an idle connection while a client uses it makes the request fail.
+  app.server.keepAliveTimeout = 0
   const url = await app.listen({ host: '127.0.0.1', port: app.config.PORT })
   return { app, url, log }
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chromium, type Browser, type BrowserContext } from 'playwright-core'
 import { PNG } from 'pngjs'
+import { MAX_WAIT_MS } from './wait-for.js'
 import { readQrCode, toGray } from './zbar.js'
 
 const FLAGS = [
@@ -44,7 +45,14 @@ export async function launchBrowser(): Promise<Browser> {
   const executablePath = findBrowser()
   if (executablePath === null)
     throw new Error('Chromium not found; set CHROMIUM_PATH, or run npm test to install it')
-  return chromium.launch({ executablePath, args: FLAGS })
+  const browser = await chromium.launch({ executablePath, args: FLAGS })
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async (options) => {
+    const context = await newContext(options)
+    context.setDefaultTimeout(MAX_WAIT_MS)
+    return context
+  }
+  return browser
 }
 
 export const PHONE = { width: 390, height: 844 }

@@ -31,9 +31,15 @@ export function findDebianPostgres(): string | null {
   return existsSync(join(folder, 'pg_dump')) && existsSync(join(folder, 'initdb')) ? folder : null
 }
 
-/** Skips a test if PostgreSQL is not installed; `npm test` installs it. */
+/** Whether PostgreSQL is installed for the tests. */
+export const hasPostgres = (): boolean => existsSync(POSTGRES_NATIVE)
+
+export const POSTGRES_IS_MISSING =
+  'The tests need PostgreSQL, which is not installed: run npm run test:install'
+
+/** Skips a test if PostgreSQL is not installed; `npm run test:install` installs it. */
 export const SKIP_WITHOUT_POSTGRES = {
-  skip: existsSync(POSTGRES_NATIVE) ? false : 'PostgreSQL is not installed',
+  skip: hasPostgres() ? false : 'PostgreSQL is not installed',
 }
 
 export interface PostgresServer {
@@ -88,6 +94,9 @@ export async function startPostgres(
   options: Record<string, string> = {},
   { programs = DEFAULT_PROGRAMS, prepareFolder }: Options = {},
 ): Promise<PostgresServer> {
+  if (programs === DEFAULT_PROGRAMS && !hasPostgres()) {
+    throw new Error(POSTGRES_IS_MISSING)
+  }
   const port = await freePort()
   const parent = mkdtempSync('/tmp/clearwake-postgres-')
   prepareFolder?.(parent)

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { hasPostgres, POSTGRES_IS_MISSING } from './postgres.js'
 
 // Runs the tests and prints TAP. A few files share a process, because loading the service and
 // starting a browser take longer than most tests. Arguments:
@@ -79,6 +80,10 @@ function groupFiles(files: string[]): string[][] {
   ]
 }
 
+if (parts.length === 0 && !hasPostgres()) {
+  console.error(POSTGRES_IS_MISSING)
+  process.exit(1)
+}
 const groups = groupFiles(findFiles())
 
 async function runGroups(): Promise<void> {

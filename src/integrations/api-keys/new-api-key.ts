@@ -1,15 +1,14 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { API_KEY_SCOPE_NAMES, type ApiKeyScope } from '../../accounts/permissions.js'
 import { stringEnum } from '../../validation/string-enum.js'
+import { textLine } from '../../validation/text-line.js'
 import { checker, type ValidationResult } from '../../validation/validator.js'
 
 export const Scope = stringEnum<ApiKeyScope>(API_KEY_SCOPE_NAMES)
 
 export const NewApiKeyRequest = Type.Object(
   {
-    name: Type.String({
-      format: 'text-line',
-      minLength: 1,
+    name: textLine({
       maxLength: 80,
       description: 'What the key is for; shown in the history of the orders that it changes',
     }),

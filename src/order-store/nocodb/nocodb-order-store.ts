@@ -189,7 +189,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       read((database) => database.findByOrderSourceId(orderSourceId)),
     findOtherProviderOrders: (excluded, limit) =>
       read((database) => database.findOtherProviderOrders(excluded, limit)),
-    findByFormerEmail: (email) => read((database) => database.findByFormerEmail(email)),
+    findByMailbox: (email) => read((database) => database.findByMailbox(email)),
     list: (filters, slice) => read((database) => database.list(filters, slice)),
     readStatistics: (query) => read((database) => database.readStatistics(query)),
     create: (order, by, idempotencyKey) =>

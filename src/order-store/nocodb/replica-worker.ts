@@ -37,7 +37,8 @@ const log: WorkerLog = {
   error: createLog('error'),
 }
 
-const db = new Database(path)
+// Long, because a rewrite of the file after an erasure blocks writes.
+const db = new Database(path, { timeout: 60_000 })
 // Commits lost in a crash of the machine are read from NocoDB again.
 db.pragma('synchronous = NORMAL')
 db.pragma('secure_delete = ON')

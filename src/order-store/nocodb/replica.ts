@@ -4,9 +4,10 @@ import { formatOrderNumber } from '../../orders/order-number.js'
 import { createOrderWriter, type ReplicatedOrder } from '../sqlite/order-records.js'
 import { openStoreCalendar } from '../sqlite/settings.js'
 import { listVersions } from '../../orders/order-versions.js'
-import { isErased } from '../../orders/erasure.js'
+import { ERASURE_FIELD, isErased } from '../../orders/erasure.js'
 import type { Order } from '../../orders/order.js'
 import type { ColumnTitles, Row } from './columns.js'
+import { REQUIRE_REWRITE } from '../../database/rewrite-file.js'
 import { parseRow, type CellError, type ParsedRow } from './parse-row.js'
 import { INSERT_EVENT, toEventValues } from '../sql/order-events.js'
 import { createReplicaSettings, type ReplicaSetting } from './replica-file.js'
@@ -35,6 +36,13 @@ export const formatCellErrors = (errors: CellError[]): string =>
 
 const hashRow = (row: Row): string =>
   createHash('sha1').update(JSON.stringify(row)).digest('base64url')
+
+/** Whether personal data was erased from an order after a version. */
+const isNewlyErased = ({ history }: ParsedRow, version: number): boolean =>
+  history.some(
+    (entry) =>
+      entry.version > version && entry.changes.some(({ field }) => field === ERASURE_FIELD),
+  )
 
 /** Longer than any request can take, ms. */
 const REQUEST_TIMES_TTL_MS = 120_000
@@ -87,6 +95,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     'INSERT OR REPLACE INTO idempotency_keys VALUES (?, ?, ?, ?)',
   )
   const insertEvent = db.prepare<ReturnType<typeof toEventValues>>(INSERT_EVENT)
+  const requireRewrite = db.prepare(REQUIRE_REWRITE)
   const deleteKeys = db.prepare<[number]>('DELETE FROM idempotency_keys WHERE order_id = ?')
 
   /** When the latest state of each row was requested. Responses may arrive out of order. */
@@ -179,6 +188,7 @@ export function openReplica(db: Database, titles: ColumnTitles) {
       }
     }
     if (isErased(order)) records.eraseEvents(id)
+    if (previous !== null && isNewlyErased(parsed, previous.version)) requireRewrite.run()
     const key = getKey(row)
     if (key !== null && parsed.request !== null) {
       saveKey.run(key, parsed.request, id, Date.parse(order.createdAt))

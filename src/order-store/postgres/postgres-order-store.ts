@@ -31,10 +31,12 @@ import {
   type ProviderOrderRef,
 } from '../order-store.js'
 import {
-  listOrdersWithChange,
+  findMailboxOrders,
   SELECT_EMAIL_CHANGES,
+  SELECT_EMAILS,
   type EmailChangeRow,
-} from '../sql/email-changes.js'
+  type EmailRow,
+} from '../sql/mailbox-orders.js'
 import {
   buildDeleteEvents,
   INSERT_EVENT,
@@ -276,9 +278,13 @@ export async function openPostgresOrderStore({
     findByOrderSourceId: (orderSourceId) => read((tx) => findByProviderId(tx, orderSourceId)),
     findOtherProviderOrders: (excluded, limit) =>
       read((tx) => findOtherProviderOrders(tx, excluded, limit)),
-    findByFormerEmail: (email) =>
-      read(async (tx) =>
-        listOrdersWithChange(await tx.query<EmailChangeRow>(SELECT_EMAIL_CHANGES), email),
+    findByMailbox: (email) =>
+      read((tx) =>
+        findMailboxOrders(
+          email,
+          (mailbox) => tx.query<EmailRow>(SELECT_EMAILS, [mailbox]),
+          () => tx.query<EmailChangeRow>(SELECT_EMAIL_CHANGES),
+        ),
       ),
 
     async create(newOrder, by, idempotencyKey) {

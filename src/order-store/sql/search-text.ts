@@ -1,4 +1,6 @@
 import type { Order } from '../../orders/order.js'
+import { listSpellings } from '../../validation/email-address.js'
+import { removeInvisible } from '../../validation/invisible-characters.js'
 
 /** Accents in Latin, Greek and Cyrillic text. In other scripts, a mark forms a different letter. */
 const ACCENTS = /[\u0300-\u036f]/g
@@ -26,7 +28,7 @@ export const toSearchText = (order: SearchedFields): string =>
     [
       order.orderNumber,
       order.customerName,
-      order.customerEmail,
+      ...listSpellings(order.customerEmail),
       order.vesselName ?? '',
       order.imoNumber ?? '',
     ].join(FIELD_SEPARATOR),
@@ -36,7 +38,7 @@ export const toSearchText = (order: SearchedFields): string =>
  * Splits a query into the words to find; an empty query has no words. `IMO 9811000` is one word.
  */
 export function toSearchWords(q = ''): string[] {
-  const text = foldText(q.trim()).replace(/(?<!\S)imo\s*(\d{1,7})(?!\S)/g, '$1')
+  const text = foldText(removeInvisible(q).trim()).replace(/(?<!\S)imo\s*(\d{1,7})(?!\S)/g, '$1')
   return [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
 }
 

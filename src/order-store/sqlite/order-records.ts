@@ -128,7 +128,8 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
     replace(before: Order, after: Order, by: string, changes: FieldChange[]): void {
       const [oldRow, row] = [toOrderRow(before, by), toOrderRow(after, by)]
       updateRow.run(row)
-      const [oldText, text] = [toSearchText(before), toSearchText(after)]
+      // As it was stored, perhaps by an earlier version; the index needs exactly this text.
+      const [oldText, text] = [selectText.get(row.id) ?? '', toSearchText(after)]
       if (text !== oldText) {
         removeFromIndex.run(row.id, oldText)
         addToIndex.run(row.id, text)

@@ -16,10 +16,12 @@ import { createIdempotencyKeys } from './idempotency-keys.js'
 import { createOrderNumbers } from './order-numbers.js'
 import { createOrderReader, createOrderWriter } from './order-records.js'
 import {
-  listOrdersWithChange,
+  findMailboxOrders,
   SELECT_EMAIL_CHANGES,
+  SELECT_EMAILS,
   type EmailChangeRow,
-} from '../sql/email-changes.js'
+  type EmailRow,
+} from '../sql/mailbox-orders.js'
 import {
   buildDeleteEvents,
   INSERT_EVENT,
@@ -61,6 +63,7 @@ function createStore(options: DatabaseOptions): OrderStore {
   const idempotencyKeys = createIdempotencyKeys(writer)
   const insertEvent = writer.prepare<ReturnType<typeof toEventValues>>(INSERT_EVENT)
   const selectEvents = reader.prepare<[number], EventRow>(SELECT_EVENTS)
+  const selectEmails = reader.prepare<[string], EmailRow>(SELECT_EMAILS)
   const selectEmailChanges = reader.prepare<[], EmailChangeRow>(SELECT_EMAIL_CHANGES)
   const highestId = writer.prepare<[], number>('SELECT coalesce(max(id), 0) FROM orders').pluck()
   /** Changes with every write. */
@@ -118,8 +121,12 @@ function createStore(options: DatabaseOptions): OrderStore {
       read(() => providerOrders.findById(orderSourceId)),
     findOtherProviderOrders: async (excluded, limit) =>
       read(() => findOtherProviderOrders(excluded, limit)),
-    findByFormerEmail: async (email) =>
-      read(() => listOrdersWithChange(selectEmailChanges.all(), email)),
+    findByMailbox: (email) =>
+      findMailboxOrders(
+        email,
+        async (mailbox) => read(() => selectEmails.all(mailbox)),
+        async () => read(() => selectEmailChanges.all()),
+      ),
 
     create(newOrder, by, idempotencyKey) {
       const key = idempotencyKey === undefined ? null : hashIdempotencyKey(idempotencyKey, by)

@@ -6,6 +6,8 @@ declare module 'bidi-js' {
     paragraphs: { start: number; end: number; level: number }[]
   }
   interface Bidi {
+    /** Indices of the UTF-16 code units, in visual order from left to right */
+    getReorderedIndices(text: string, levels: EmbeddingLevels): number[]
     getEmbeddingLevels(text: string, direction?: 'ltr' | 'rtl'): EmbeddingLevels
     /** The mirror image of a character such as a bracket; `null` if it has none */
     getMirroredCharacter(character: string): string | null

@@ -1,5 +1,6 @@
 import { appendAuditEntry } from '../../audit/append-audit-entry.js'
 import type { AuditActor } from '../../audit/audit-entry.js'
+import { eraseViewNames } from '../../audit/erase-view-names.js'
 import type { Database } from '../../database/database.js'
 import { buildListUrl, parseListQuery } from '../../orders/list-query.js'
 import { isTextLine } from '../../validation/text-line.js'
@@ -85,17 +86,22 @@ export function createSavedViews(database: Database) {
       }),
 
     /**
-     * Removes the views that search for this text, ignoring case. The audit log does not record
-     * their names.
+     * Removes the views that are about a customer, by their search or their name. Erases the names
+     * of these views from the audit log.
      */
-    removeSearches: (text: string): Promise<void> =>
+    removeSearches: (isAbout: (text: string) => boolean, by: AuditActor): Promise<void> =>
       database.write(async (tx) => {
         const views = await tx.query<Row>('SELECT name, query FROM order_views')
-        for (const { name, query } of views) {
-          const search = new URLSearchParams(query).get('q') ?? ''
-          if (!search.toLowerCase().includes(text.toLowerCase())) continue
+        const removed = views
+          .filter(
+            ({ name, query }) =>
+              isAbout(name) || isAbout(new URLSearchParams(query).get('q') ?? ''),
+          )
+          .map(({ name }) => name)
+        for (const name of removed) {
           await tx.query('DELETE FROM order_views WHERE name = ?', [name])
         }
+        await eraseViewNames(tx, (name) => removed.includes(name) || isAbout(name), by)
       }),
   }
 }

@@ -53,6 +53,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, eraser }) => {
       {
         form,
         usesNocoDb: app.config.nocoDb !== null,
+        isRewriting: eraser.isRewriting(),
         success: isDone ? { text: 'The personal data was erased.' } : null,
       },
     )
@@ -75,25 +76,25 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, eraser }) => {
       const form = parseForm(body)
       if (form.error !== undefined) return renderForm(reply.code(422), form)
       const { current, former } = await eraser.findOrders(form.email)
-      const orders = [...current, ...former]
-      if (orders.length === 0) {
+      const ids = [...current, ...former]
+      if (ids.length === 0) {
         const error = 'no order has this email address'
         return renderForm(reply.code(422), { ...form, error })
       }
+      const named = await Promise.all(ids.slice(0, MAX_NAMED).map((id) => store.get(id)))
       return renderSettings(
         reply,
         { page: 'portal/settings/personal-data-confirm' },
         {
           email: form.email,
-          count: getNumbers(reply).whole(orders.length),
-          isOne: orders.length === 1,
+          count: getNumbers(reply).whole(ids.length),
+          isOne: ids.length === 1,
           former: former.length > 0 ? getNumbers(reply).whole(former.length) : null,
           isOneFormer: former.length === 1,
-          orders: orders
-            .slice(0, MAX_NAMED)
+          orders: named
+            .filter((order) => order !== null)
             .map(({ id, orderNumber }) => ({ url: `/admin/orders/${id}`, orderNumber })),
-          more:
-            orders.length > MAX_NAMED ? getNumbers(reply).whole(orders.length - MAX_NAMED) : null,
+          more: ids.length > MAX_NAMED ? getNumbers(reply).whole(ids.length - MAX_NAMED) : null,
         },
       )
     },

@@ -1,0 +1,65 @@
+import Database from 'better-sqlite3'
+import { isBusy } from './database-error.js'
+import { truncateLog } from './truncate-log.js'
+
+/*
+ * SQLite overwrites deleted content (`secure_delete`), but when it moves rows between pages, copies
+ * stay in unused parts of the pages. Only VACUUM, which writes every page anew, removes them. A
+ * setting in the file says that a rewrite is due, so that a crash does not lose it.
+ */
+
+/** How long a rewrite waits for a lock that another connection holds. */
+const BUSY_TIMEOUT_MS = 5_000
+
+/** The pages are rewritten, but the write-ahead log still has to be emptied. */
+const REWRITTEN = 'rewritten'
+
+const SELECT_STATE = "SELECT value FROM settings WHERE name = 'rewrite'"
+
+/**
+ * Makes a rewrite of the file due. Run it after the transaction that erases something, or in it. The
+ * value changes each time, so that a rewrite that is running does not count for this erasure.
+ */
+export const REQUIRE_REWRITE =
+  "INSERT OR REPLACE INTO settings VALUES ('rewrite', hex(randomblob(8)))"
+
+/** Whether a rewrite of a file is due or has not finished. */
+export function isRewriteDue(path: string): boolean {
+  const db = new Database(path, { fileMustExist: true, readonly: true })
+  try {
+    return db.prepare(SELECT_STATE).get() !== undefined
+  } finally {
+    db.close()
+  }
+}
+
+/** Rewrites the pages; returns `false` if a lock could not be acquired. */
+function rewritePages(db: Database.Database): boolean {
+  const state = db.prepare<[], string>(SELECT_STATE).pluck().get()
+  if (state === REWRITTEN) return true
+  try {
+    db.exec('VACUUM')
+    const update = "UPDATE settings SET value = ? WHERE name = 'rewrite' AND value = ?"
+    db.prepare(update).run(REWRITTEN, state ?? '')
+    return true
+  } catch (error) {
+    if (isBusy(error)) return false
+    throw error
+  }
+}
+
+/**
+ * Rewrites a file without anything that was erased or deleted, and empties its write-ahead log.
+ * Continues where an earlier rewrite stopped. Returns `false` if the file is in use for too long:
+ * try again. Blocks the thread, and all writers, but not readers. Throws SqliteError.
+ */
+export async function rewriteFile(path: string): Promise<boolean> {
+  const db = new Database(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+  try {
+    if (!rewritePages(db) || !(await truncateLog(path))) return false
+    db.prepare("DELETE FROM settings WHERE name = 'rewrite' AND value = ?").run(REWRITTEN)
+    return db.prepare(SELECT_STATE).get() === undefined
+  } finally {
+    db.close()
+  }
+}
