@@ -326,6 +326,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       vesselName: null,
       imoNumber: '9811000',
       notes: 'by bank transfer',
+      paidAt: updatedAt,
     }
     t.strictSame(changed.body, { ...created, ...expected, version: 2, updatedAt })
     t.ok(updatedAt >= created.updatedAt)
@@ -358,7 +359,8 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     const { body: created } = await call('POST', ORDERS, newOrder({ ...customer, notes: 'Quill' }))
     const { body: other } = await call('POST', ORDERS, newOrder({ vesselName: 'Quill' }))
     const path = `${ORDERS}/${created.id}`
-    await call('PATCH', path, { customerName: 'X. Quill', notes: 'call Quill', status: 'paid' })
+    const change = { customerName: 'X. Quill', notes: 'call Quill', status: 'paid' }
+    const { paidAt } = (await call('PATCH', path, change)).body
     const before = (await call('POST', '/api/admin/stats', { range: 'all' })).body
 
     const erased = await call('POST', '/api/admin/erasures', { email: 'quill@EXAMPLE.com' })
@@ -367,6 +369,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.strictSame(order, {
       ...created,
       status: 'paid',
+      paidAt,
       customerName: 'Erased',
       customerEmail: 'erased@example.invalid',
       notes: '',
@@ -416,9 +419,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
         const status = from === 'cancelled' ? 'pending' : from
         const { body: created } = await call('POST', ORDERS, newOrder({ status }))
         const { body: order } =
-          from === 'cancelled'
-            ? await call('DELETE', `${ORDERS}/${created.id}`)
-            : { body: created }
+          from === 'cancelled' ? await call('DELETE', `${ORDERS}/${created.id}`) : { body: created }
         const edited = await call('PATCH', `${ORDERS}/${order.id}`, { status: to, notes: 'edited' })
         const allowed = getTransitions(order).includes(to) || from === to
         t.equal(edited.status, allowed ? 200 : 409, `${from} to ${to}`)
@@ -473,7 +474,10 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     const { body: created } = await call('POST', ORDERS, newOrder({ status: 'paid' }))
     const path = `${ORDERS}/${created.id}`
     await call('PATCH', path, { status: 'refunded' })
-    t.match((await call('DELETE', path)).body, { cancelledFrom: 'refunded', paidAt: created.paidAt })
+    t.match((await call('DELETE', path)).body, {
+      cancelledFrom: 'refunded',
+      paidAt: created.paidAt,
+    })
     for (const status of ['pending', 'paid', 'processing', 'fulfilled']) {
       const { status: code, body } = await call('PATCH', path, { status })
       t.equal(code, 409, status)
@@ -537,7 +541,10 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     ] as const) {
       const { status, body } = await call('PATCH', path, { retirement: { ...short, ...change } })
       t.equal(status, 422, invalid)
-      t.same(body.errors?.map((error: { path: string }) => error.path), [invalid])
+      t.same(
+        body.errors?.map((error: { path: string }) => error.path),
+        [invalid],
+      )
     }
   })
 

@@ -241,7 +241,7 @@ function listColumns({ content, issuedOn, orderedOn, retiredOn }: CertificateShe
       [
         'Registry',
         [retirement?.registry ?? null, retirement?.reference ?? null],
-        retirement?.url ?? provider?.registryUrl,
+        retirement?.url ?? provider?.registryUrl ?? null,
       ],
       ['Provider', [provider?.name ?? null, provider?.orderId ?? null]],
       ['Serial numbers', limit(provider?.serialNumbers ?? [], MAX_SERIALS)],

@@ -140,15 +140,15 @@ export function createExcelColumns(timeZone: string): ExcelColumn[] {
     dateColumn('Updated', (order) => order.updatedAt),
     dateColumn('Fulfilled', (order) => order.fulfilledAt),
     dateColumn('Cancelled', (order) => order.cancelledAt),
+    textColumn('Cancelled from', 15, (order) => order.cancelledFrom),
+    dateColumn('Paid', (order) => order.paidAt),
+    textColumn('Retirement', 40, (order) => toJson(order.retirement)),
     version,
     textColumn('ID', 12, (order) => order.id),
     textColumn('Factor edition', 14, (order) => order.calculation?.edition ?? null),
     textColumn('Calculation', 40, (order) => toJson(order.calculation)),
     textColumn('Origin', 10, (order) => order.origin),
     textColumn('Checkout', 40, (order) => toJson(order.checkout)),
-    textColumn('Cancelled from', 15, (order) => order.cancelledFrom),
-    dateColumn('Paid', (order) => order.paidAt),
-    textColumn('Retirement', 40, (order) => toJson(order.retirement)),
     ...PAYMENT,
   ]
 }
