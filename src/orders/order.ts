@@ -162,6 +162,9 @@ export const Order = Type.Object(
     updatedAt: dateTime('When the order was last changed'),
     fulfilledAt: nullable(dateTime('When the order was fulfilled')),
     cancelledAt: nullable(dateTime('When the order was cancelled')),
+    cancelledFrom,
+    paidAt,
+    retirement,
     version: Type.Integer({
       minimum: 1,
       description: 'Incremented by every change; also the ETag',
@@ -169,9 +172,6 @@ export const Order = Type.Object(
     calculation: nullable(RecordedCalculation),
     origin,
     checkout,
-    cancelledFrom,
-    paidAt,
-    retirement,
   },
   { title: 'Order', additionalProperties: false },
 )

@@ -9,7 +9,8 @@ import { createNocoDbClient } from '../../src/order-store/nocodb/nocodb-client.j
 import { createOrdersTable } from '../../src/order-store/nocodb/orders-table.js'
 import { openReplica } from '../../src/order-store/nocodb/replica.js'
 import { createSyncPasses } from '../../src/order-store/nocodb/sync-pass.js'
-import type { Order } from '../../src/orders/order.js'
+import { inferStatusFields } from '../../src/orders/order-status.js'
+import type { HistoryEntry, Order } from '../../src/orders/order.js'
 import { temporaryFolder } from '../support/app.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import type { TestBase, TestNocoDb } from '../support/nocodb.js'
@@ -40,7 +41,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
   t.test('reads rows of version 0.1.0, and recognises their idempotency keys', async (t) => {
     const { rows, orders, request } = JSON.parse(
       readFileSync(join(projectRoot, 'test', 'contract', 'nocodb-rows-0.1.0.json'), 'utf8'),
-    ) as { rows: object[]; orders: { order: Order; history: object[] }[]; request: Request }
+    ) as { rows: object[]; orders: { order: Order; history: HistoryEntry[] }[]; request: Request }
     const base = await nocoDb.createBase()
     for (const row of rows) await api('POST', getRecordsPath(base), row)
     const { call } = await startService(t, base)
@@ -51,6 +52,8 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
         calculation: null,
         origin: null,
         checkout: null,
+        retirement: null,
+        ...inferStatusFields(order, history),
       })
       t.strictSame((await call('GET', `${path}/history`)).body.items, history)
     }

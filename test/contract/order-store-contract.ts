@@ -326,6 +326,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
       vesselName: null,
       imoNumber: '9811000',
       notes: 'by bank transfer',
+      paidAt: updatedAt,
     }
     t.strictSame(changed.body, { ...created, ...expected, version: 2, updatedAt })
     t.ok(updatedAt >= created.updatedAt)
@@ -357,7 +358,8 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     const { body: created } = await call('POST', ORDERS, newOrder({ ...customer, notes: 'Quill' }))
     const { body: other } = await call('POST', ORDERS, newOrder({ vesselName: 'Quill' }))
     const path = `${ORDERS}/${created.id}`
-    await call('PATCH', path, { customerName: 'X. Quill', notes: 'call Quill', status: 'paid' })
+    const change = { customerName: 'X. Quill', notes: 'call Quill', status: 'paid' }
+    const { paidAt } = (await call('PATCH', path, change)).body
     const before = (await call('POST', '/api/admin/stats', { range: 'all' })).body
 
     const erased = await call('POST', '/api/admin/erasures', { email: 'quill@EXAMPLE.com' })
@@ -366,6 +368,7 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     t.strictSame(order, {
       ...created,
       status: 'paid',
+      paidAt,
       customerName: 'Erased',
       customerEmail: 'erased@example.invalid',
       notes: '',

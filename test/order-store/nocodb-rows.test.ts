@@ -93,6 +93,58 @@ t.test('detects an edit of one cell as the only change', async (t) => {
   }
 })
 
+t.test('a status edited in NocoDB obeys the same rule as any other change', async (t) => {
+  const at = '2026-11-20T09:00:00.000Z'
+  const [first] = randomOrders(1, 5)
+  if (first === undefined) return
+  const paid = {
+    ...first,
+    status: 'paid' as const,
+    cancelledFrom: null,
+    paidAt: at,
+    fulfilledAt: null,
+    cancelledAt: null,
+  }
+  const edit = (order: typeof first, status: string) => {
+    const result = parseRow({ ...toRow(order), Status: status }, DEFAULT_TITLES)
+    if (!result.ok) throw new Error(JSON.stringify(result.errors))
+    return result.parsed
+  }
+  const cancelled = edit(paid, 'cancelled').order
+  t.match(cancelled, { status: 'cancelled', cancelledFrom: 'paid', paidAt: at })
+  t.equal(cancelled.cancelledAt, cancelled.updatedAt)
+  const before = { ...paid, ...cancelled, orderNumber: paid.orderNumber }
+  t.match(edit(before, 'paid').order, { status: 'paid', cancelledFrom: null, paidAt: at })
+  t.match(edit(before, 'refunded').order, { status: 'refunded', cancelledAt: null, paidAt: at })
+
+  const rejected = edit(before, 'pending')
+  t.match(rejected, { isEdited: false, order: { status: 'cancelled', version: before.version } })
+  t.same(rejected.errors, [{ column: 'Status', error: 'cannot change from cancelled to pending' }])
+  const refunded = { ...paid, status: 'refunded' as const }
+  t.match(edit(refunded, 'paid').order, { status: 'refunded' })
+})
+
+t.test('a row of an earlier version gets what its order remembers from its history', async (t) => {
+  const [first] = randomOrders(1, 5)
+  if (first === undefined) return
+  const at = '2026-11-20T09:00:00.000Z'
+  const order = { ...first, status: 'cancelled' as const, cancelledAt: at, fulfilledAt: null }
+  const { cancelledFrom, paidAt, retirement, ...recorded } = toRecordedOrder(order)
+  const history = [
+    { at, by: 'ann', version: 2, changes: [{ field: 'status', from: 'pending', to: 'paid' }] },
+    { at, by: 'ann', version: 3, changes: [{ field: 'status', from: 'paid', to: 'cancelled' }] },
+  ]
+  const Record = JSON.stringify({ order: recorded, by: 'ann', request: null, history })
+  const result = parseRow({ ...toRow(order), Record }, DEFAULT_TITLES)
+  t.match(result, {
+    parsed: {
+      isEdited: false,
+      errors: [],
+      order: { cancelledFrom: 'paid', paidAt: at, retirement: null },
+    },
+  })
+})
+
 t.test('never throws for a row with arbitrary cells', async (t) => {
   const row = fc.dictionary(
     fc.constantFrom(...Object.values(DEFAULT_TITLES), 'CreatedAt', 'UpdatedAt'),

@@ -497,10 +497,10 @@ t.test('undoes a status change until another follows', async (t) => {
   await ann.post(`${page}/cancel`, { version: '5' })
   const reopened = await ann.post(
     `${page}/status`,
-    { version: '6', status: 'pending' },
+    { version: '6', status: 'refunded' },
     HTMX_HEADERS,
   )
-  t.match(toVisibleText(reopened), /is now pending\./)
+  t.match(toVisibleText(reopened), /is now refunded\./)
   t.notMatch(toVisibleText(reopened), /Undo/, 'reopening offers no undo')
 })
 

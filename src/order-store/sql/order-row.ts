@@ -63,13 +63,13 @@ export const READ_NAMES = [
   'updated_at',
   'fulfilled_at',
   'cancelled_at',
+  'cancelled_from',
+  'paid_at',
+  'retirement',
   'version',
   'calculation',
   'origin',
   'checkout',
-  'cancelled_from',
-  'paid_at',
-  'retirement',
 ] as const satisfies readonly (keyof OrderRow)[]
 /** All columns of a row. */
 export const ROW_COLUMNS = [
@@ -176,13 +176,13 @@ export const toOrder = ([
   updatedAt,
   fulfilledAt,
   cancelledAt,
+  cancelledFrom,
+  paidAt,
+  retirement,
   version,
   calculation,
   origin,
   checkout,
-  cancelledFrom,
-  paidAt,
-  retirement,
 ]: ReadRow): Order => ({
   id: String(id),
   orderNumber,
@@ -204,13 +204,13 @@ export const toOrder = ([
   updatedAt: formatTime(updatedAt),
   fulfilledAt: formatOptionalTime(fulfilledAt),
   cancelledAt: formatOptionalTime(cancelledAt),
+  cancelledFrom: fromOptionalStatusCode(cancelledFrom),
+  paidAt: formatOptionalTime(paidAt),
+  retirement: retirement === null ? null : (JSON.parse(retirement) as Order['retirement']),
   version,
   calculation: calculation === null ? null : (JSON.parse(calculation) as Order['calculation']),
   origin: origin as Order['origin'],
   checkout: checkout === null ? null : (JSON.parse(checkout) as Order['checkout']),
-  cancelledFrom: fromOptionalStatusCode(cancelledFrom),
-  paidAt: formatOptionalTime(paidAt),
-  retirement: retirement === null ? null : (JSON.parse(retirement) as Order['retirement']),
 })
 
 /** @param attempt the latest attempt to place the order with the provider */
