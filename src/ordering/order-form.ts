@@ -79,15 +79,16 @@ function parseShare(
   guests: number | undefined,
 ): Pick<OrderForm, 'shareChoice' | 'share'> & { error: string | null } {
   const shareChoice = readShareChoice(submitted)
-  const { kind, percent } = shareChoice
+  const { kind } = shareChoice
   if (kind === 'whole') return { shareChoice, share: WHOLE_TRIP, error: null }
   const number = toCount(shareChoice[kind])
   const share: Share =
     kind === 'guests'
       ? { sharePercent: null, forGuests: number }
       : { sharePercent: number, forGuests: null }
-  const isBoth = kind === 'guests' && toText(submitted.sharePercent) !== ''
-  const [error] = findShareErrors(isBoth ? { ...share, sharePercent: percent } : share, guests)
+  // A link can have both.
+  const fields = { ...share, sharePercent: toText(submitted.sharePercent) || null }
+  const [error] = kind === 'guests' ? findShareErrors(fields, guests) : []
   if (error !== undefined) return { shareChoice, share: null, error: error.message }
   const maximum = kind === 'guests' ? (guests ?? 0) : MAX_PERCENT
   return number >= 1 && number <= maximum

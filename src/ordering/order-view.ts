@@ -112,13 +112,14 @@ function buildSteps(
 }
 
 /**
- * The parts of an order's amount; `null` if the amount was changed later, or if no guest placed the
+ * The parts of an order's amount; `null` if the amount or currency was changed later, or if no guest placed the
  * order.
  */
 function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: PageFormat) {
   if (checkout === null) return null
   const { offsetMinor, serviceFeeMinor, paidPerTonneMinor } = checkout
-  if (offsetMinor + serviceFeeMinor !== amountMinor) return null
+  const isAccepted = (checkout.currency ?? currency) === currency
+  if (!isAccepted || offsetMinor + serviceFeeMinor !== amountMinor) return null
   return {
     mass: formatMass(co2eKg, format.numbers),
     perTonne: paidPerTonneMinor == null ? null : format.money(paidPerTonneMinor, currency),

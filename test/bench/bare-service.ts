@@ -89,13 +89,10 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
     form: buildFormView('fuel', form, numbers, true),
     choices: CHOICES,
     source: null,
-    hasPortfolios: false,
-    locale: numbers.locale,
     calculatedOn: dates.format(new Date()),
     address: 'https://example.com',
     result: form.calculation && buildResultView(form.calculation, numbers),
     offer: null,
-    feePercent: 0,
   })
 })
 
