@@ -2,7 +2,7 @@ import { createServer, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { BrowserContext, Page } from 'playwright-core'
 import t from 'tap'
-import { EDITION_2026_06 } from '../../src/calculator/factors/2026-06.js'
+import { EDITION_2026_11 } from '../../src/calculator/factors/2026-11.js'
 import { createLinkSigner } from '../../src/qr-code/link-signature.js'
 import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
@@ -255,7 +255,7 @@ t.test('the result updates while typing, and the focus stays', async (t) => {
   await page.locator('summary', { hasText: 'How this is calculated' }).click()
   await page.locator('#unit').selectOption('gal-us')
   await page.locator('#fuelType').selectOption('petrol')
-  await page.waitForFunction(() => document.querySelector('.figure data')?.textContent === '11.15')
+  await page.waitForFunction(() => document.querySelector('.figure data')?.textContent === '11.21')
   t.equal(
     await page.locator('.calculation-details').getAttribute('open'),
     '',
@@ -264,7 +264,7 @@ t.test('the result updates while typing, and the focus stays', async (t) => {
   t.ok((await page.locator('.factors').innerText()).includes('DESNZ'))
   t.ok(
     (await page.locator('.factors').innerText()).includes(
-      String(EDITION_2026_06.fuels.petrol.tankToWake.value),
+      String(EDITION_2026_11.fuels.petrol.tankToWake.value),
     ),
     'each number stands with its source',
   )
@@ -332,9 +332,9 @@ t.test('Calculate moves the focus to the result, or to the first invalid field',
   await page.locator('#distance').fill('120')
   await page.locator('#speedKn').fill('60')
   await page.locator('#consumption').fill('60')
-  await page.getByText('More: reference speed').click()
+  await page.getByText('Reference speed, hull').click()
   await page.locator('#referenceSpeedKn').fill('12')
-  await page.getByText('More: reference speed').click()
+  await page.getByText('Reference speed, hull').click()
   await calculate.click()
   await page.waitForFunction(() => document.activeElement?.id === 'referenceSpeedKn')
   t.equal(await page.locator('#referenceSpeedKn-error').isVisible(), true, 'it is unfolded')

@@ -121,10 +121,11 @@ def recalculate(case):
     return result
 
 
-def difference(found, expected):
+def difference(found, expected, scale=0):
+    """Relative difference; of a value that is tiny beside `scale`, relative to a part of that."""
     if found is None or expected is None:
         return 0 if found is expected else float("inf")
-    return 0 if found == expected else abs(found - expected) / abs(expected)
+    return 0 if found == expected else abs(found - expected) / max(abs(expected), scale * 1e-6)
 
 
 cases = json.load(sys.stdin)
@@ -133,8 +134,9 @@ for case in cases:
     expected = recalculate(case)
     found = case["estimate"]
     differences = [difference(found["co2eKg"], expected.co2e)]
+    scale = sum(kilograms or 0 for kilograms in expected.gases)
     for name, kilograms in zip(GASES, expected.gases):
-        differences.append(difference(found["gases"][name], kilograms))
+        differences.append(difference(found["gases"][name], kilograms, scale))
     worst = max(worst, *differences)
 fuels = {one["fuelType"] for case in cases for one in case["estimate"]["lines"]}
 print(json.dumps({"cases": len(cases), "worst": worst, "fuels": sorted(fuels)}))

@@ -14,7 +14,7 @@ import { findPython } from '../support/spreadsheet.js'
 const SCRIPT = join(projectRoot, 'test', 'calculator', 'recalculate.py')
 
 /** For each edition and framework */
-const TRIPS = 2_000
+const TRIPS = 1_200
 /** Requests at the same time */
 const CONCURRENCY = 20
 
