@@ -34,6 +34,11 @@ const TRANSITIONS: Record<OrderStatus, readonly OrderStatus[]> = {
 /** The statuses that an edit can change an order to. */
 export const getTransitions = (status: OrderStatus): readonly OrderStatus[] => TRANSITIONS[status]
 
+/** The statuses of an order that is paid, and not refunded. */
+export const PAID_STATUSES: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled']
+
+export const isPaid = (status: OrderStatus): boolean => PAID_STATUSES.includes(status)
+
 /** Whether the CO2e and revenue of an order count in statistics. */
 export const isCounted = (status: OrderStatus): boolean =>
   status !== 'refunded' && status !== 'cancelled'

@@ -1,5 +1,5 @@
 import { isErased } from '../../orders/erasure.js'
-import { getTransitions, type OrderStatus } from '../../orders/order-status.js'
+import { getTransitions, toLiveStatus, type OrderStatus } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
 import {
   getEditPermission,
@@ -10,6 +10,7 @@ import type { Formatters } from '../formatters.js'
 import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import { buildCertificateSection } from './certificate-section.js'
 import { buildCheckoutRows } from './checkout-view.js'
+import { describeConsequences, findConsequences, simulateChanges } from './consequences.js'
 import { EDIT_GROUP_NAMES, EDIT_GROUPS, type EditForm, type EditGroup } from './edit-form.js'
 import { buildFieldViews } from './field-view.js'
 import { buildFulfilmentView } from './fulfilment-view.js'
@@ -61,6 +62,21 @@ function getCurrentValues(order: Order, form: EditForm, format: Formatters): Fie
 const MAX_COMPACT_LENGTH = 14
 const isShort = (text: string): boolean => text.length <= MAX_COMPACT_LENGTH
 
+/** Says what a command leads to besides the change itself; `null` if there is nothing to say. */
+function describeCommand(
+  { order, payments, mailHoldMs, format }: OrderData,
+  command: Parameters<typeof simulateChanges>[1],
+  isRefund = false,
+): string | null {
+  const changes = simulateChanges([order], command, () => (isRefund ? [] : payments))
+  return describeConsequences(findConsequences(changes, mailHoldMs !== null), {
+    isSingle: true,
+    holdMs: mailHoldMs ?? 0,
+    canUndo: !isRefund,
+    format,
+  })
+}
+
 /** Builds the order page. */
 export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   const { order, history, context, format, timeZone } = data
@@ -103,6 +119,12 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   )
   const nextStep = findNextStep(order, fulfilment, payments, data.guest?.placement ?? null)
   const nextStatus = nextStep?.action.type === 'status' ? nextStep.action.status : null
+  const describeStatus = (status: OrderStatus, isRefund?: boolean) => {
+    const live = toLiveStatus(status)
+    return live === undefined
+      ? null
+      : describeCommand(data, { type: 'edit', changes: { status: live } }, isRefund)
+  }
   return {
     id: order.id,
     orderNumber: order.orderNumber,
@@ -126,6 +148,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
         ...nextStep.action,
         label: nextStatus && STATUS_ACTIONS[nextStatus],
         permission: nextStatus && getStatusPermission(nextStatus),
+        consequences: nextStatus && describeStatus(nextStatus),
       },
     },
     notes: order.notes,
@@ -140,9 +163,12 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
         status,
         label: STATUS_ACTIONS[status],
         permission: getStatusPermission(status),
+        consequences: describeStatus(status),
       })),
     recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
     recalculatePermission: getEditPermission(order, RECALCULATED_FIELDS),
+    cancelConsequences: describeCommand(data, { type: 'cancel' }),
+    refundConsequences: describeStatus('refunded', true),
     cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),
     groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])) as Record<
       EditGroup,
