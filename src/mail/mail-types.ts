@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../orders/order-status.js'
+import { isPaid, PAID_STATUSES, type OrderStatus } from '../orders/order-status.js'
 
 /** The types of emails to guests. They are stored, so never rename a type. */
 export const MAIL_TYPES = [
@@ -10,7 +10,6 @@ export const MAIL_TYPES = [
 ] as const
 export type MailType = (typeof MAIL_TYPES)[number]
 
-const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled']
 const UNPAID: readonly (OrderStatus | null)[] = [null, 'pending']
 
 /**
@@ -21,7 +20,7 @@ const UNPAID: readonly (OrderStatus | null)[] = [null, 'pending']
  */
 export function findMailTypes(previousStatus: OrderStatus | null, status: OrderStatus): MailType[] {
   const types: MailType[] = previousStatus === null ? ['order_received'] : []
-  if (PAID.includes(status) && UNPAID.includes(previousStatus)) types.push('payment_received')
+  if (isPaid(status) && UNPAID.includes(previousStatus)) types.push('payment_received')
   if (status === 'cancelled' && previousStatus !== 'cancelled') types.push('order_cancelled')
   if (status === 'refunded' && previousStatus !== 'refunded') types.push('order_refunded')
   return types
@@ -29,8 +28,8 @@ export function findMailTypes(previousStatus: OrderStatus | null, status: OrderS
 
 const STATUSES: Record<MailType, readonly OrderStatus[] | null> = {
   order_received: null,
-  payment_received: [...PAID, 'refunded'],
-  certificate_ready: PAID,
+  payment_received: [...PAID_STATUSES, 'refunded'],
+  certificate_ready: PAID_STATUSES,
   order_cancelled: ['cancelled'],
   order_refunded: ['refunded'],
 }

@@ -69,6 +69,7 @@ export function createMail({
     /** `null` if emails are not configured */
     delivery,
     hasLogo,
+    holdMs,
     /** The mail server and the sender address; `null` if emails are not configured */
     description: delivery?.description ?? null,
 

@@ -1,4 +1,4 @@
-import { isPaidStatus, isRefundDue, type OrderStatus } from '../orders/order-status.js'
+import { hasBeenPaid, isRefundDue, type OrderStatus } from '../orders/order-status.js'
 import { isErased } from '../orders/erasure.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { describeOrderTrip } from './describe-order-trip.js'
@@ -86,7 +86,7 @@ function buildSteps(
   if (status === 'cancelled') {
     return [received, { label: 'Cancelled', at: format(order.cancelledAt), state: 'done' }]
   }
-  const isPaid = isPaidStatus(status)
+  const isPaid = hasBeenPaid(status)
   const paid: Step = {
     label: isPaid ? 'Payment received' : 'Payment',
     at: format(order.paidAt),

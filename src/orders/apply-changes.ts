@@ -6,7 +6,7 @@ import { getMassToOffset, isSameMass, roundToGram } from './order-mass.js'
 import {
   getStatusFields,
   getTransitions,
-  isPaidStatus,
+  hasBeenPaid,
   type OrderStatus,
   type StatusRecord,
 } from './order-status.js'
@@ -65,7 +65,7 @@ export function createFirstVersion(
     origin: newOrder.origin ?? null,
     checkout: newOrder.checkout ?? null,
     cancelledFrom: null,
-    paidAt: isPaidStatus(status) ? now : null,
+    paidAt: hasBeenPaid(status) ? now : null,
     retirement: null,
   }
 }

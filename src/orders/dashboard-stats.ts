@@ -28,14 +28,17 @@ const RANGE_DAYS = { '7d': 7, '30d': 30, '90d': 90 } as const
 
 const date = (description: string) => Type.String({ format: 'date', description })
 
-const Revenue = Type.Array(Type.Object({ currency: Currency, amountMinor: Type.Integer() }), {
-  description: 'Revenue by currency, excluding cancelled and refunded orders',
-})
+const revenue = (description: string) =>
+  Type.Array(Type.Object({ currency: Currency, amountMinor: Type.Integer() }), { description })
+
+const Revenue = revenue('Revenue by currency, excluding cancelled and refunded orders')
 
 const figures = {
   orders: Type.Integer({ description: 'Number of orders, of any status' }),
   co2eKg: Type.Number({ description: 'kg CO2e, excluding cancelled and refunded orders' }),
   revenue: Revenue,
+  paidRevenue: revenue('The part of the revenue that is paid: paid, processing, fulfilled'),
+  outstandingRevenue: revenue('The part of the revenue that is not paid yet: pending'),
   fulfillment: Type.Object({
     fulfilled: Type.Integer({ description: 'Number of fulfilled orders' }),
     total: Type.Integer({ description: 'Number of orders, of any status' }),
@@ -131,10 +134,13 @@ export const DashboardStats = Type.Object(
 )
 export type DashboardStats = Static<typeof DashboardStats>
 
-function toFigures({ orders, co2eKg, revenue, ordersByStatus }: OrderSummary): Figures {
+function toFigures({ ordersByStatus, ...totals }: OrderSummary): Figures {
+  const { orders: total } = totals
   const { fulfilled } = ordersByStatus
-  const rate = orders === 0 ? 0 : fulfilled / orders
-  return { orders, co2eKg, revenue, fulfillment: { fulfilled, total: orders, rate } }
+  return {
+    ...totals,
+    fulfillment: { fulfilled, total, rate: total === 0 ? 0 : fulfilled / total },
+  }
 }
 
 const HOUR_MS = 60 * 60 * 1000

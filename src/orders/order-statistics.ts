@@ -25,6 +25,9 @@ export interface OrderTotals {
 }
 
 export interface OrderSummary extends OrderTotals {
+  /** The parts of `revenue` that are paid and still to be paid */
+  paidRevenue: CurrencyAmount[]
+  outstandingRevenue: CurrencyAmount[]
   ordersByStatus: Record<OrderStatus, number>
 }
 

@@ -18,11 +18,14 @@ export const LIVE_STATUSES: readonly LiveStatus[] = ORDER_STATUSES.filter(
 export const toLiveStatus = (name: unknown): LiveStatus | undefined =>
   LIVE_STATUSES.find((status) => status === name)
 
-/** The statuses of an order that a customer has paid, sorted by progress. */
-export const PAID_STATUSES: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled', 'refunded']
+/** The statuses of an order that is paid, and not refunded. */
+export const PAID_STATUSES: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled']
 
-export const isPaidStatus = (status: OrderStatus | null): boolean =>
-  PAID_STATUSES.some((one) => one === status)
+export const isPaid = (status: OrderStatus): boolean => PAID_STATUSES.includes(status)
+
+/** Whether an order with this status has been paid; it may have been refunded since. */
+export const hasBeenPaid = (status: unknown): boolean =>
+  status === 'refunded' || PAID_STATUSES.some((one) => one === status)
 
 /** The status of an order, and what it remembers of its earlier statuses. */
 export interface StatusRecord {
@@ -102,7 +105,7 @@ export function getStatusFields(
   const isRestored = order.status === 'cancelled'
   return {
     cancelledFrom: null,
-    paidAt: isPaidStatus(status) ? (paidAt ?? now) : null,
+    paidAt: hasBeenPaid(status) ? (paidAt ?? now) : null,
     fulfilledAt:
       status === 'pending' ? null : status === 'fulfilled' && !isRestored ? now : fulfilledAt,
     cancelledAt: null,
@@ -126,7 +129,7 @@ export function inferPaidAt({
   createdAt,
 }: Omit<StatusRecord, 'paidAt' | 'cancelledAt'> & { createdAt: string }): string | null {
   const reached = status === 'cancelled' ? cancelledFrom : status
-  const wasPaid = reached === null ? fulfilledAt !== null : isPaidStatus(reached)
+  const wasPaid = reached === null ? fulfilledAt !== null : hasBeenPaid(reached)
   if (!wasPaid) return null
   const isFulfilledFirst = fulfilledAt !== null && Date.parse(fulfilledAt) < Date.parse(createdAt)
   return isFulfilledFirst ? fulfilledAt : createdAt
@@ -149,9 +152,7 @@ export function inferStatusFields(
   const cancelledFrom =
     order.status === 'cancelled' ? (toLiveStatus(cancellation?.from) ?? null) : null
   const paidAt = inferPaidAt({ ...order, cancelledFrom })
-  const payment = changes.find(
-    ({ from, to }) => from === 'pending' && PAID_STATUSES.some((one) => one === to),
-  )
+  const payment = changes.find(({ from, to }) => from === 'pending' && hasBeenPaid(to))
   return { cancelledFrom, paidAt: paidAt === null ? null : (payment?.at ?? paidAt) }
 }
 

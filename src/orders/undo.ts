@@ -1,7 +1,7 @@
 import { createNextVersion, type ChangeOutcome } from './apply-changes.js'
 import {
   getStatusBeforeCancellation,
-  isPaidStatus,
+  hasBeenPaid,
   LIVE_STATUSES,
   type LiveStatus,
 } from './order-status.js'
@@ -33,7 +33,7 @@ export function undoLastChange(order: Order, history: History, now: string): Cha
   return createNextVersion(order, { status }, now, {
     getFields: ({ paidAt, fulfilledAt }, next) => ({
       cancelledFrom: null,
-      paidAt: isPaidStatus(next) ? paidAt : null,
+      paidAt: hasBeenPaid(next) ? paidAt : null,
       fulfilledAt: STATUSES_AFTER_FULFILMENT.includes(next) ? fulfilledAt : null,
       cancelledAt: null,
     }),

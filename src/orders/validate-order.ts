@@ -1,6 +1,6 @@
 import type { FieldError } from '../validation/field-errors.js'
 import { isDateTime } from '../validation/formats.js'
-import { isPaidStatus, ORDER_STATUSES, toLiveStatus, type OrderStatus } from './order-status.js'
+import { hasBeenPaid, ORDER_STATUSES, toLiveStatus, type OrderStatus } from './order-status.js'
 
 /** Allows for clocks and time zones that differ. A later time is probably a typing error. */
 const MAX_AHEAD_MS = 24 * 60 * 60 * 1000
@@ -73,7 +73,7 @@ export function findTimestampErrors(order: TimestampFields, now: number): FieldE
   }
   if (order.paidAt == null) return errors
   const paidStatus = status === 'cancelled' ? (toLiveStatus(order.cancelledFrom) ?? null) : status
-  if (paidStatus !== null && !isPaidStatus(paidStatus)) {
+  if (paidStatus !== null && !hasBeenPaid(paidStatus)) {
     const field = status === 'cancelled' ? 'cancelledFrom' : 'status'
     errors.push({ path: 'paidAt', message: `must be empty if ${field} is ${paidStatus}` })
   }

@@ -1,6 +1,6 @@
 import { Problem } from '../http/problem.js'
 import type { OrderStore } from '../order-store/order-store.js'
-import { isRefundDue, type LiveStatus, type OrderStatus } from '../orders/order-status.js'
+import { isPaid, isRefundDue, type LiveStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
 import { getBalance, isSameAmount, STRIPE, type Payment, type PaymentProblem } from './payment.js'
 
@@ -35,8 +35,6 @@ async function wasMarkedByStripe(store: Store, order: Order): Promise<boolean> {
   )
 }
 
-const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled']
-
 type Decision =
   | { type: 'none'; problem: PaymentProblem | null; isSettled: boolean }
   | { type: 'status'; status: LiveStatus; isSettled: boolean }
@@ -62,9 +60,8 @@ export function decideSettlement(
   const isHere = getBalance(payment) > 0
   if (isHere && order.status === 'cancelled') return none('order_cancelled')
   if (isHere && order.status === 'refunded') return none('order_refunded')
-  const isPaid = PAID.includes(order.status)
   if (isSettled) {
-    return !isHere && (isPaid || isRefundDue(order))
+    return !isHere && (isPaid(order.status) || isRefundDue(order))
       ? { type: 'status', status: 'refunded', isSettled }
       : none(null)
   }
@@ -75,7 +72,8 @@ export function decideSettlement(
       : none('differs')
   }
   // An administrator accepted a different amount, or this payment marked the order as paid.
-  if (isPaid && (payment.problem === 'differs' || isMarkedByStripe)) return none(null, true)
+  if (isPaid(order.status) && (payment.problem === 'differs' || isMarkedByStripe))
+    return none(null, true)
   return none('paid_twice')
 }
 
@@ -100,7 +98,7 @@ export async function settlePayment(
     const isMarkedByStripe =
       payment.state === 'paid' &&
       payment.settledAt === null &&
-      PAID.includes(order.status) &&
+      isPaid(order.status) &&
       others.every((other) => other.settledAt === null) &&
       (await wasMarkedByStripe(store, order))
     const decision = decideSettlement(order, payment, isMarkedByStripe)

@@ -6,7 +6,7 @@ import type { Delivery, MessageState } from '../outbox/outbox.js'
 import type { Formatters } from './formatters.js'
 import { buildMessageView, isLive } from './message-view.js'
 
-const TITLES: Record<MailType, string> = {
+export const MAIL_TITLES: Record<MailType, string> = {
   order_received: 'Order received',
   payment_received: 'Payment received',
   certificate_ready: 'Certificate ready',
@@ -28,7 +28,7 @@ export function buildMailView(delivery: Delivery, isConfigured: boolean, format:
   const href = `/admin/orders/${orderId ?? ''}`
   return {
     ...buildMessageView(delivery, STATES, format),
-    title: TITLES[type as MailType],
+    title: MAIL_TITLES[type as MailType],
     subject: to,
     order: { href, number: orderNumber },
     sendUrl: isConfigured && to !== ERASED_EMAIL ? `${href}/mails/${id}/send` : null,

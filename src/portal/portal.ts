@@ -67,7 +67,7 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
     mail,
     conversions,
   })
-  await app.register(listPages, { store, savedViews, payments })
+  await app.register(listPages, { store, savedViews, payments, certificates, mail })
   await app.register(viewPages, { savedViews })
   await app.register(newOrderPages, { store, listPortfolios, getTerms })
   const loadGuestOrder = (order: Order) => loadGuestOrderData(app.database, certificates, order)

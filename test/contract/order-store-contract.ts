@@ -658,20 +658,26 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
   t.test('returns statistics for the four ranges only', async (t) => {
     const { call } = await start(t, { TIME_ZONE: 'Asia/Kolkata' })
     await call('POST', ORDERS, newOrder({ status: 'fulfilled' }))
+    await call('POST', ORDERS, newOrder({ status: 'pending', co2eKg: 0, amountMinor: 100 }))
     for (const range of ['7d', '30d', '90d', 'all']) {
       const { status, body } = await call('POST', '/api/admin/stats', { range })
       t.equal(status, 200)
       t.match(body, {
         range,
         timeZone: 'Asia/Kolkata',
-        orders: 1,
+        orders: 2,
         co2eKg: 1603.6,
-        revenue: [{ currency: 'EUR', amountMinor: 4009 }],
-        fulfillment: { fulfilled: 1, total: 1, rate: 1 },
+        revenue: [{ currency: 'EUR', amountMinor: 4109 }],
+        paidRevenue: [{ currency: 'EUR', amountMinor: 4009 }],
+        outstandingRevenue: [{ currency: 'EUR', amountMinor: 100 }],
+        fulfillment: { fulfilled: 1, total: 2, rate: 0.5 },
       })
       if (range === 'all') t.equal(body.previous, null)
-      else t.match(body.previous, { orders: 0, fulfillment: { rate: 0 } })
-      t.equal(body.timeline.at(-1).orders, 1)
+      else {
+        t.match(body.previous, { orders: 0, fulfillment: { rate: 0 } })
+        t.same([body.previous.paidRevenue, body.previous.outstandingRevenue], [[], []])
+      }
+      t.equal(body.timeline.at(-1).orders, 2)
     }
     t.equal((await call('POST', '/api/admin/stats', { range: '1d' })).status, 422)
     t.equal((await call('POST', '/api/admin/stats', {})).status, 422)

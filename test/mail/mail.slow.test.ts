@@ -377,6 +377,46 @@ t.test('emails about a payment and about the guest’s own order do not wait', a
   t.match((await waitForMails(5)).headers.get('subject'), /CW-000002 was cancelled/)
 })
 
+t.test('staff did not see whom a change emails, and what it leaves unpaid', async (t) => {
+  const { ann, order, setStatus } = await startMailService(t, HOLD)
+  const once = 'The email is sent after 60 seconds; undo before then and it is not sent.'
+  const both = 'Emails are sent after 60 seconds; undo before then and they are not sent.'
+  await order()
+  const pending = toText(await ann.get('/admin/orders/1'))
+  t.match(pending, `This emails the guest “Payment received”. ${once}`)
+  t.match(
+    pending,
+    `Mark as fulfilled… This emails the guest “Payment received” and “Certificate ready” and publishes the certificate. ${both}`,
+  )
+  t.match(
+    toText(await ann.get('/admin/orders/1/cancel')),
+    `You can undo this. This emails the guest “Order cancelled”. ${once}`,
+  )
+  await setStatus('fulfilled')
+  for (const headers of [{}, HTMX_HEADERS]) {
+    t.match(
+      toText(await ann.get('/admin/orders/1/cancel', headers)),
+      `This emails the guest “Order cancelled”, withdraws the certificate, and leaves €53.90 paid and not refunded. ${once}`,
+    )
+  }
+  t.match(
+    toText(await ann.get('/admin/orders/1')),
+    `Mark as refunded… This emails the guest “Order refunded” and withdraws the certificate. ${once}`,
+  )
+})
+
+t.test('without a mail server, no emails are announced', async (t) => {
+  const { ann, url } = await startTwoAdmins(t, { CURRENCY: 'EUR', PRICE_PER_TONNE: '24.50' })
+  await placeOrder(createGuest(url))
+  t.notMatch(toText(await ann.get('/admin/orders/1')), /emails the guest/)
+  t.notMatch(toText(await ann.get('/admin/orders/1/cancel')), /This /)
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
+  t.match(
+    toText(await ann.get('/admin/orders/1/cancel')),
+    'This withdraws the certificate and leaves €49.00 paid and not refunded. ',
+  )
+})
+
 t.test('an order that does not exist any more gets no email', async (t) => {
   const { app, order, smtp, getStates } = await startMailService(t)
   smtp.rejectRecipient = () => createSmtpError(450, 'later')

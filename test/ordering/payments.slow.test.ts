@@ -518,6 +518,11 @@ t.test('a payment of a cancelled order is shown and can be refunded', async (t) 
   const { session, path } = await order(service)
   stripe.sender.url = null
   stripe.ledger.pay(session.id)
+  await service.guest.get(`${path}?payment=done`)
+  t.match(
+    toText(await ann.get('/admin/orders/1/cancel')),
+    /This leaves €53\.90 paid and not refunded\./,
+  )
   await ann.call('DELETE', '/api/admin/orders/1')
   await waitForEqual(t, async () => (await getPayments())[0].problem, 'order_cancelled')
   t.match(await getAdminPage(), /€53\.90 received for a cancelled order/)

@@ -78,7 +78,7 @@ t.test('four cards show values and their change', async (t) => {
   t.equal(cardText(html, 'co2e'), 'CO₂e 11.5 t 3.8 t per order No change from the previous 7 days')
   t.equal(
     cardText(html, 'revenue'),
-    'Revenue €1,234.50 JP¥500 ▲ Up 23% vs previous 7 days',
+    'Revenue €1,234.50 paid €0.00 outstanding JP¥500 outstanding ▲ Up 23% vs previous 7 days',
     'does not add up currencies, and shows the most used first',
   )
   t.match(
@@ -131,9 +131,17 @@ t.test('the cohort of fulfilment ends a week before the range', async (t) => {
 })
 
 t.test('folds further currencies', async (t) => {
-  const orders = ['EUR', 'EUR', 'NOK', 'USD'].map((currency) => ({ currency }))
+  const orders = [
+    { currency: 'EUR', status: 'paid' } as const,
+    { currency: 'EUR' },
+    { currency: 'NOK' },
+    { currency: 'USD' },
+  ]
   const { html } = await (await startDashboard(t, orders)).get('/admin?range=all')
-  t.equal(cardText(html, 'revenue'), 'Revenue US$40.09 2 more currencies €80.18 NOK 40.09')
+  t.equal(
+    cardText(html, 'revenue'),
+    'Revenue US$0.00 paid US$40.09 outstanding 2 more currencies €40.09, €40.09 outstanding NOK 40.09 outstanding',
+  )
 })
 
 t.test('shows the main currency first if it has orders', async (t) => {
@@ -142,7 +150,7 @@ t.test('shows the main currency first if it has orders', async (t) => {
     const { get } = await startDashboard(t, orders, { CURRENCY })
     return cardText((await get('/admin?range=all')).html, 'revenue')
   }
-  t.match(await main('NOK'), /^Revenue NOK 5.00/)
+  t.match(await main('NOK'), /^Revenue NOK 0.00 paid NOK 5.00 outstanding/)
   t.match(await main('USD'), /^Revenue €/)
 })
 
@@ -220,7 +228,10 @@ t.test('orders by status link to the filtered list', async (t) => {
 t.test('formats numbers and dates for the locale and shows the time zone', async (t) => {
   const german = (await get('/admin?range=7d', { 'accept-language': 'de-DE' })).html
   t.match(cardText(german, 'co2e'), /^CO₂e 11,5 t 3,8 t per order/)
-  t.match(cardText(german, 'revenue'), /^Revenue 1.234,50 € 500 ¥ ▲ Up 23 %/)
+  t.match(
+    cardText(german, 'revenue'),
+    /^Revenue 1.234,50 € paid 0,00 € outstanding 500 ¥ outstanding ▲ Up 23 %/,
+  )
   t.match(german, 'data-locale="de-DE"')
   t.match(getText(german), /\d+\.\S*\d{4} \(Atlantic\/Reykjavik\)/)
   t.match(getText((await get('/admin')).html), /\d+ .* – \d+ \w+ \d{4} \(Atlantic\/Reykjavik\)/)

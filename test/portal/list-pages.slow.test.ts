@@ -3,7 +3,9 @@ import { getDatabasePath } from '../../src/database/database-path.js'
 import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { updateOrders } from '../../src/portal/orders/bulk-actions.js'
 import { temporaryFolder } from '../support/app.js'
-import { fillStore } from '../support/order-store.js'
+import { createGuest, placeOrder } from '../support/guest.js'
+import { mailEnvironment } from '../support/mail-service.js'
+import { fillStore, newOrder } from '../support/order-store.js'
 import {
   HTMX_HEADERS,
   startTwoAdmins,
@@ -11,6 +13,7 @@ import {
   type PageClient,
 } from '../support/page-client.js'
 import { manyOrders } from '../support/portal.js'
+import { startSmtpServer } from '../support/smtp-server.js'
 
 const LIST = '/admin/orders'
 const WHOLE = { ...HTMX_HEADERS, 'hx-target': 'div#orders' }
@@ -418,6 +421,49 @@ t.test('asks before marking orders as refunded in bulk, and groups failures', as
       'Order 998 and Order 999: not found',
   )
   t.match(await getOrder(ann, 2), { status: 'refunded' })
+})
+
+t.test('a bulk change mailed guests and kept their money without a word', async (t) => {
+  const smtp = await startSmtpServer(t)
+  const { ann, url } = await startTwoAdmins(t, {
+    ...(await mailEnvironment(smtp)),
+    MAIL_HOLD_SECONDS: '60',
+  })
+  for (const email of ['ann@example.com', 'ben@example.com', 'ANN@example.com']) {
+    await placeOrder(createGuest(url), { email })
+  }
+  await ann.call('POST', '/api/admin/orders', { ...newOrder(), status: 'paid' })
+  const bulk = async (action: string, path = `${LIST}/bulk`, confirmed = false) => {
+    const orders: any = await ann.call('GET', '/api/admin/orders')
+    const selected = orders.items.map(({ id, version }: { id: string; version: number }) => [
+      'order',
+      `${id}:${version}`,
+    ])
+    const fields = [...selected, ['action', action], ['list', '']]
+    if (confirmed) fields.push(['confirmed', '1'])
+    return plain((await ann.post(path, new URLSearchParams(fields))).text)
+  }
+  const hold = 'Emails are sent after 60 seconds; undo before then and they are not sent.'
+  t.match(await bulk('fulfilled'), `This emails 2 guests and publishes 3 certificates. ${hold}`)
+  t.match(await getOrder(ann, 1), { status: 'pending' }, 'asking changes nothing')
+  t.match(await bulk('fulfilled', undefined, true), /4 orders are now fulfilled/)
+
+  const cancellation = await bulk('cancel', `${LIST}/bulk/cancellation`)
+  t.match(
+    cancellation,
+    `This emails 2 guests, withdraws 3 certificates, and leaves €201.79 paid and not refunded (4 orders). ${hold}`,
+  )
+  t.match(await bulk('refunded'), `This emails 2 guests and withdraws 3 certificates. ${hold}`)
+})
+
+t.test('a bulk change without consequences is made at once', async (t) => {
+  const { ann } = await start(t)
+  const form = new URLSearchParams([
+    ['order', '1:1'],
+    ['action', 'paid'],
+    ['list', ''],
+  ])
+  t.match(summary(await ann.post(`${LIST}/bulk`, form)), '1 order is now paid')
 })
 
 t.test('asks before changing all matching orders, at most 1,000', async (t) => {

@@ -139,13 +139,25 @@ const pick = ({
   orders,
   co2eKg,
   revenue,
+  paidRevenue,
+  outstandingRevenue,
   fulfillment,
 }: Awaited<ReturnType<typeof calculateDashboardStats>>) => ({
   orders,
   co2eKg,
   revenue,
+  paidRevenue,
+  outstandingRevenue,
   fulfillment,
 })
+
+const sumRevenue = (orders: Order[]) =>
+  [...new Set(orders.map(({ currency }) => currency))].sort().map((currency) => ({
+    currency,
+    amountMinor: sum(
+      orders.filter((order) => order.currency === currency).map(({ amountMinor }) => amountMinor),
+    ),
+  }))
 
 function sumOrders(orders: Order[]) {
   const counted = orders.filter(({ status }) => !['cancelled', 'refunded'].includes(status))
@@ -157,14 +169,9 @@ function sumOrders(orders: Order[]) {
   return {
     orders: orders.length,
     co2eKg: Number(milligrams / 1_000_000n) + Number(milligrams % 1_000_000n) / 1e6,
-    revenue: [...new Set(counted.map(({ currency }) => currency))].sort().map((currency) => ({
-      currency,
-      amountMinor: sum(
-        counted
-          .filter((order) => order.currency === currency)
-          .map(({ amountMinor }) => amountMinor),
-      ),
-    })),
+    revenue: sumRevenue(counted),
+    paidRevenue: sumRevenue(counted.filter(({ status }) => status !== 'pending')),
+    outstandingRevenue: sumRevenue(counted.filter(({ status }) => status === 'pending')),
     fulfillment: {
       fulfilled,
       total: orders.length,

@@ -4,7 +4,7 @@ import { openDatabase } from '../../src/database/open-database.js'
 import { createOrderWriter } from '../../src/order-store/sqlite/order-records.js'
 import { setTimeZone } from '../../src/order-store/sqlite/settings.js'
 import type { NewOrder, Order } from '../../src/orders/order.js'
-import { isPaidStatus, ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { hasBeenPaid, ORDER_STATUSES } from '../../src/orders/order-status.js'
 
 /** A new order with the given fields. */
 export const newOrder = (given: Partial<NewOrder> = {}): NewOrder => ({
@@ -131,7 +131,7 @@ export const someOrders = (maxLength: number): fc.Arbitrary<Order[]> =>
       origin: null,
       checkout: null,
       cancelledFrom: null,
-      paidAt: isPaidStatus(order.status) ? order.placedAt : null,
+      paidAt: hasBeenPaid(order.status) ? order.placedAt : null,
       retirement: null,
       ...order,
     })),

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { PAYMENT_METHODS, type Checkout } from '../../src/orders/checkout.js'
 import { ORDER_ORIGINS, type Order } from '../../src/orders/order.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
-import { getTransitions, isPaidStatus, ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { getTransitions, hasBeenPaid, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { isTextLine } from '../../src/validation/text-line.js'
 import { FORMATS } from '../../src/validation/formats.js'
 import { calculation, imoNumber, textLine } from './calculations.js'
@@ -237,7 +237,7 @@ export function* typicalOrders(count: number): Generator<Order> {
       origin: null,
       checkout: null,
       cancelledFrom: null,
-      paidAt: isPaidStatus(status) ? placedAt : null,
+      paidAt: hasBeenPaid(status) ? placedAt : null,
       retirement: null,
     }
   }

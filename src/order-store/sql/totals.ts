@@ -1,6 +1,11 @@
 import type { Day } from '../../orders/day-calendar.js'
-import type { OrderSummary, OrderTotals, TimelinePoint } from '../../orders/order-statistics.js'
-import { isCounted } from '../../orders/order-status.js'
+import type {
+  CurrencyAmount,
+  OrderSummary,
+  OrderTotals,
+  TimelinePoint,
+} from '../../orders/order-statistics.js'
+import { isCounted, isPaid, type OrderStatus } from '../../orders/order-status.js'
 import { MG_PER_KG, type GroupCount } from './daily-aggregate.js'
 import { fromStatusCode } from './order-row.js'
 
@@ -16,26 +21,37 @@ export interface TotalsRow {
   amount_minor: number
 }
 
+const selectRows = (rows: TotalsRow[], hasStatus: (status: OrderStatus) => boolean) =>
+  rows.filter(({ orders, status }) => orders > 0 && hasStatus(fromStatusCode(status)))
+
+/** Amounts of the orders with some statuses, sorted by currency. */
+function sumRevenue(
+  rows: TotalsRow[],
+  hasStatus: (status: OrderStatus) => boolean,
+): CurrencyAmount[] {
+  const amounts = new Map<string, number>()
+  for (const { currency, amount_minor } of selectRows(rows, hasStatus)) {
+    amounts.set(currency, (amounts.get(currency) ?? 0) + amount_minor)
+  }
+  return [...amounts]
+    .map(([currency, amountMinor]) => ({ currency, amountMinor }))
+    .sort((a, b) => (a.currency < b.currency ? -1 : 1))
+}
+
 function sumRows(rows: TotalsRow[]): OrderTotals {
-  const counted = rows.filter(
-    ({ orders, status }) => orders > 0 && isCounted(fromStatusCode(status)),
-  )
+  const counted = selectRows(rows, isCounted)
   // Sums integers until the last step, so that the result does not depend on the order of
   // summation.
   let [orders, kilograms, milligrams] = [0, 0, 0]
-  const amounts = new Map<string, number>()
   for (const row of rows) orders += row.orders
-  for (const { co2e_kg, co2e_mg, currency, amount_minor } of counted) {
+  for (const { co2e_kg, co2e_mg } of counted) {
     kilograms += co2e_kg
     milligrams += co2e_mg
-    amounts.set(currency, (amounts.get(currency) ?? 0) + amount_minor)
   }
   return {
     orders,
     co2eKg: kilograms + milligrams / MG_PER_KG,
-    revenue: [...amounts]
-      .map(([currency, amountMinor]) => ({ currency, amountMinor }))
-      .sort((a, b) => (a.currency < b.currency ? -1 : 1)),
+    revenue: sumRevenue(rows, isCounted),
   }
 }
 
@@ -50,7 +66,12 @@ export function toSummary(rows: TotalsRow[]): OrderSummary {
     cancelled: 0,
   }
   for (const { status, orders } of rows) ordersByStatus[fromStatusCode(status)] += orders
-  return { ...sumRows(rows), ordersByStatus }
+  return {
+    ...sumRows(rows),
+    paidRevenue: sumRevenue(rows, isPaid),
+    outstandingRevenue: sumRevenue(rows, (status) => status === 'pending'),
+    ordersByStatus,
+  }
 }
 
 /** Totals by the first day of their period. */

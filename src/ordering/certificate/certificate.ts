@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FulfilmentAttempt } from '../../fulfilment/attempt.js'
-import { isPaidStatus } from '../../orders/order-status.js'
+import { isPaid } from '../../orders/order-status.js'
 import type { Order, Retirement } from '../../orders/order.js'
 import type { ProviderCertificate } from '../../provider/offset-order.js'
 
@@ -41,9 +41,6 @@ export interface Certificate {
 const isPlaced = ({ orderSourceId }: Order, attempt: FulfilmentAttempt | null): boolean =>
   attempt?.state === 'placed' && orderSourceId !== null && attempt.orderSourceId === orderSourceId
 
-const isPaid = ({ status, paidAt }: Order): boolean =>
-  paidAt !== null && isPaidStatus(status) && status !== 'refunded'
-
 /**
  * Whether an order is paid, and there is evidence that its carbon credits were retired: the
  * retirement entered by staff, or the fulfilled order at the provider. An ID that was typed in is no
@@ -52,7 +49,7 @@ const isPaid = ({ status, paidAt }: Order): boolean =>
  * @param attempt the latest attempt to place the order
  */
 export const hasEvidence = (order: Order, attempt: FulfilmentAttempt | null): boolean =>
-  isPaid(order) &&
+  isPaid(order.status) &&
   (order.retirement !== null || (order.status === 'fulfilled' && isPlaced(order, attempt)))
 
 /**
@@ -60,7 +57,8 @@ export const hasEvidence = (order: Order, attempt: FulfilmentAttempt | null): bo
  * evidence.
  */
 export const isValid = ({ content }: Certificate, order: Order): boolean =>
-  isPaid(order) && (content.retirement ? order.retirement !== null : order.status === 'fulfilled')
+  isPaid(order.status) &&
+  (content.retirement ? order.retirement !== null : order.status === 'fulfilled')
 
 /** Letters and digits that are not easily confused with each other. */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'

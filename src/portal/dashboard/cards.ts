@@ -1,6 +1,7 @@
 import { convertKilograms } from '../../calculator/units.js'
 import { parseDay } from '../../orders/day-calendar.js'
 import type { DashboardStats } from '../../orders/dashboard-stats.js'
+import { PAID_STATUSES } from '../../orders/order-status.js'
 import type { Formatters } from '../formatters.js'
 import type { DashboardFormatters } from './dashboard-formatters.js'
 import { COUNTED_STATUSES, getDateFilters, buildOrdersUrl } from './order-list-links.js'
@@ -41,6 +42,7 @@ export function buildCards({
   const { count, percent } = formatters
   const { date, decimal, duration, rate, share } = dashboardFormatters
   const { co2eKg, fulfillmentCohort: cohort, orders, previous, range, revenue } = stats
+  const { paidRevenue, outstandingRevenue } = stats
   const days = getDateFilters(stats)
   const counted = { ...days, status: COUNTED_STATUSES }
   const countedOrders = stats.statusDistribution
@@ -50,10 +52,23 @@ export function buildCards({
   const co2e = dashboardFormatters.mass(co2eKg)
   const co2ePerOrder = convertKilograms(countedOrders === 0 ? 0 : co2eKg / countedOrders, co2e.unit)
 
+  const formatPaid = (currency: string): string =>
+    formatters.money(getAmount(paidRevenue, currency), currency)
+  const formatOutstanding = (currency: string): string =>
+    `${formatters.money(getAmount(outstandingRevenue, currency), currency)} outstanding`
+  /** Omits parts that are 0. */
+  function formatRevenue(currency: string): string {
+    if (getAmount(outstandingRevenue, currency) === 0) return formatPaid(currency)
+    const outstanding = formatOutstanding(currency)
+    return getAmount(paidRevenue, currency) === 0
+      ? outstanding
+      : `${formatPaid(currency)}, ${outstanding}`
+  }
+
   const [main = '', ...others] = currencies
   const otherAmounts = others
     .filter((currency) => revenue.some((entry) => entry.currency === currency))
-    .map((currency) => formatters.money(getAmount(revenue, currency), currency))
+    .map(formatRevenue)
 
   const period =
     range === 'all' ? null : dayCount === 1 ? 'previous day' : `previous ${dayCount} days`
@@ -95,15 +110,19 @@ export function buildCards({
     {
       name: 'revenue',
       title: 'Revenue',
-      href: buildOrdersUrl({ ...counted, currency: main, sort: '-amountMinor' }),
-      value: formatters.money(getAmount(revenue, main), main),
-      ...(otherAmounts.length > 1
-        ? {
-            notes: [],
-            folded: { summary: `${otherAmounts.length} more currencies`, notes: otherAmounts },
-          }
-        : { notes: otherAmounts.length === 0 ? [`All in ${main}`] : otherAmounts }),
-      change: buildSumChange((values) => getAmount(values.revenue, main)),
+      href: buildOrdersUrl({
+        ...days,
+        status: [...PAID_STATUSES],
+        currency: main,
+        sort: '-amountMinor',
+      }),
+      value: formatPaid(main),
+      unit: 'paid',
+      notes: [formatOutstanding(main), ...(otherAmounts.length === 1 ? otherAmounts : [])],
+      ...(otherAmounts.length > 1 && {
+        folded: { summary: `${otherAmounts.length} more currencies`, notes: otherAmounts },
+      }),
+      change: buildSumChange((values) => getAmount(values.paidRevenue, main)),
     },
     {
       name: 'fulfilment',

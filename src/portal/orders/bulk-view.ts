@@ -100,9 +100,11 @@ const describeStatuses = (orders: readonly Order[], format: Formatters): string 
     }),
   )
 
+/** @param consequences see `describeConsequences` */
 export function buildBulkConfirmation(
   orders: readonly Order[],
   action: ConfirmedAction,
+  consequences: string | null,
   format: Formatters,
 ) {
   const isSingle = orders.length === 1
@@ -112,6 +114,7 @@ export function buildBulkConfirmation(
     action,
     title: status === null ? `Cancel ${counted}?` : `Mark ${counted} as ${status}?`,
     effect: describeEffect(action),
+    consequences,
     submitLabel: status === null ? `Cancel ${isSingle ? 'order' : counted}` : `Mark as ${status}`,
     isDestructive: status === null || action === 'refunded',
     keepLabel: status === null ? `Keep ${isSingle ? 'order' : 'orders'}` : 'Keep status',

@@ -1,7 +1,11 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { findLatestAttempt } from '../../fulfilment/attempt.js'
 import { getLocale } from '../../http/locale.js'
+import type { Mail } from '../../mail/mail.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import { parseListQuery } from '../../orders/list-query.js'
+import type { Certificates } from '../../ordering/certificate/certificates.js'
+import type { Order } from '../../orders/order.js'
 import { getStatusPermission, getUndoPermission } from '../../orders/status-permission.js'
 import { getBalance } from '../../payments/payment.js'
 import adminPages from '../../plugins/admin-pages.js'
@@ -9,6 +13,12 @@ import { getFormatters } from '../formatters.js'
 import { parseBulkAction, updateOrders, type SelectedOrder } from './bulk-actions.js'
 import { loadBulkOrders, parseBulkForm, type BulkForm } from './bulk-selection.js'
 import { buildBulkConfirmation, buildBulkSummary, type ConfirmedAction } from './bulk-view.js'
+import {
+  describeConsequences,
+  findConsequences,
+  simulateChanges,
+  type OrderRecords,
+} from './consequences.js'
 import { buildListView } from './list-view.js'
 import type { OrderPayments } from './order-data.js'
 import { getViewMessage, type SavedViews } from './saved-views.js'
@@ -24,9 +34,14 @@ interface Options {
   store: OrderStore
   savedViews: SavedViews
   payments: OrderPayments
+  certificates: Certificates
+  mail: Mail
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, payments }) => {
+const pages: FastifyPluginAsync<Options> = async (
+  app,
+  { store, savedViews, payments, certificates, mail },
+) => {
   await app.register(adminPages)
   const { timeZone } = store.calendar
 
@@ -85,14 +100,53 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
       { administrator: reply.request.administrator, list, success },
     )
 
+  async function loadRecords(orders: readonly Order[]): Promise<Map<string, OrderRecords>> {
+    const latest = await payments.store.findLatest(orders.map(({ id }) => id))
+    const entries = orders.map(async (order): Promise<[string, OrderRecords]> => {
+      const isGuestOrder = order.checkout !== null
+      const state = isGuestOrder ? await certificates.findByOrder(order) : null
+      const history = isGuestOrder ? ((await store.getHistory(order.id)) ?? []) : []
+      const records = {
+        payments: [latest.get(order.id) ?? []].flat(),
+        certificate: state?.certificate ?? null,
+        attempt: findLatestAttempt(history),
+      }
+      return [order.id, records]
+    })
+    return new Map(await Promise.all(entries))
+  }
+
+  /** Says what a bulk action leads to; `null` if there is nothing to say. */
+  async function describeBulkAction(
+    request: FastifyRequest,
+    orders: readonly Order[],
+    action: ConfirmedAction,
+  ): Promise<string | null> {
+    const records = await loadRecords(orders)
+    const changes = simulateChanges(
+      orders,
+      action === 'cancel' ? { type: 'cancel' } : { type: 'edit', changes: { status: action } },
+      ({ id }) => records.get(id) ?? { payments: [], certificate: null, attempt: null },
+    ).filter(
+      // A payment through Stripe is refunded on the page of its order.
+      ({ payments: paid }) => action !== 'refunded' || paid.every((one) => getBalance(one) === 0),
+    )
+    return describeConsequences(findConsequences(changes, mail.description !== null), {
+      isSingle: false,
+      holdMs: mail.holdMs,
+      canUndo: true,
+      format: getRequestFormatters(request),
+    })
+  }
+
   /** Asks for confirmation of a bulk action. */
   async function renderConfirmation(
     request: FastifyRequest,
     reply: FastifyReply,
     form: BulkForm,
     action: ConfirmedAction,
+    orders: readonly Order[],
   ) {
-    const orders = await loadBulkOrders(store, form)
     if (orders.length === 0) {
       return renderBulkResult(reply, await loadList(request, form.query), NOTHING_SELECTED)
     }
@@ -100,7 +154,12 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
       { page: 'portal/orders/bulk-confirm', fragment: 'portal/orders/_bulk-confirm' },
       {
         administrator: request.administrator,
-        ...buildBulkConfirmation(orders, action, getRequestFormatters(request)),
+        ...buildBulkConfirmation(
+          orders,
+          action,
+          await describeBulkAction(request, orders, action),
+          getRequestFormatters(request),
+        ),
         // Only the displayed versions are confirmed; orders that have changed since are rejected.
         selection: form.isForAllMatching ? orders : form.selection,
         listQuery: form.listQuery,
@@ -121,9 +180,14 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
     }
     if (action.type === 'status') {
       request.requirePermission(getStatusPermission(action.status))
-      const needsConfirmation = action.status === 'refunded' && body.confirmed === undefined
-      if (needsConfirmation || form.isForAllMatching) {
-        return renderConfirmation(request, reply, form, action.status)
+      const isConfirmed = body.confirmed !== undefined && !form.isForAllMatching
+      const orders = isConfirmed ? [] : await loadBulkOrders(store, form)
+      const needsConfirmation =
+        form.isForAllMatching ||
+        action.status === 'refunded' ||
+        (await describeBulkAction(request, orders, action.status)) !== null
+      if (!isConfirmed && needsConfirmation) {
+        return renderConfirmation(request, reply, form, action.status, orders)
       }
     }
     const result = await updateOrders(store, selection, action, administrator.email, {
@@ -139,8 +203,11 @@ const pages: FastifyPluginAsync<Options> = async (app, { store, savedViews, paym
   app.post<{ Body: Fields | undefined }>(
     '/admin/orders/bulk/cancellation',
     WRITE,
-    async (request, reply) =>
-      renderConfirmation(request, reply, parseBulkForm(request.body ?? {}), 'cancel'),
+    async (request, reply) => {
+      const form = parseBulkForm(request.body ?? {})
+      const orders = await loadBulkOrders(store, form)
+      return renderConfirmation(request, reply, form, 'cancel', orders)
+    },
   )
 
   // Opening the URL of a bulk form again, for example from the address bar, sends a GET.

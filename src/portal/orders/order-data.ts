@@ -67,6 +67,8 @@ export interface OrderData {
   mails: ReturnType<typeof buildOrderMailsView> | null
   /** Latest first */
   payments: readonly Payment[]
+  /** How long emails about changes wait, ms; `null` if no emails are sent */
+  mailHoldMs: number | null
   /** Whether payments can be refunded here */
   canRefund: boolean
 }

@@ -121,6 +121,7 @@ export function createOrderPresenter(
     mails: await buildMails(request, order),
     guest: await loadGuestOrder(order),
     payments: await payments.store.list(order.id),
+    mailHoldMs: mail.description && mail.holdMs,
     canRefund: payments.service !== null,
   })
 

@@ -1,7 +1,9 @@
+import { findLatestAttempt } from '../../fulfilment/attempt.js'
 import { isErased } from '../../orders/erasure.js'
 import {
   getStatusBeforeCancellation,
   getTransitions,
+  toLiveStatus,
   type OrderStatus,
 } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
@@ -14,6 +16,7 @@ import type { Formatters } from '../formatters.js'
 import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import { buildCertificateSection } from './certificate-section.js'
 import { buildCheckoutRows } from './checkout-view.js'
+import { describeConsequences, findConsequences, simulateChanges } from './consequences.js'
 import {
   EDIT_GROUP_NAMES,
   EDIT_GROUPS,
@@ -72,6 +75,25 @@ function getCurrentValues(order: Order, form: EditForm, format: Formatters): Fie
 const MAX_COMPACT_LENGTH = 14
 const isShort = (text: string): boolean => text.length <= MAX_COMPACT_LENGTH
 
+/** Says what a command leads to besides the change itself; `null` if there is nothing to say. */
+function describeCommand(
+  { order, history, guest, payments, mailHoldMs, format }: OrderData,
+  command: Parameters<typeof simulateChanges>[1],
+  isRefund = false,
+): string | null {
+  const changes = simulateChanges([order], command, () => ({
+    payments: isRefund ? [] : payments,
+    certificate: guest?.certificate?.certificate ?? null,
+    attempt: findLatestAttempt(history),
+  }))
+  return describeConsequences(findConsequences(changes, mailHoldMs !== null), {
+    isSingle: true,
+    holdMs: mailHoldMs ?? 0,
+    canUndo: !isRefund,
+    format,
+  })
+}
+
 /** Builds the order page. */
 export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   const { order, history, context, format, timeZone } = data
@@ -114,6 +136,12 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   )
   const nextStep = findNextStep(order, fulfilment, payments, data.guest?.placement ?? null)
   const nextStatus = nextStep?.action.type === 'status' ? nextStep.action.status : null
+  const describeStatus = (status: OrderStatus, isRefund?: boolean) => {
+    const live = toLiveStatus(status)
+    return live === undefined
+      ? null
+      : describeCommand(data, { type: 'edit', changes: { status: live } }, isRefund)
+  }
   return {
     id: order.id,
     orderNumber: order.orderNumber,
@@ -137,6 +165,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
         ...nextStep.action,
         label: nextStatus && STATUS_ACTIONS[nextStatus],
         permission: nextStatus && getStatusPermission(nextStatus),
+        consequences: nextStatus && describeStatus(nextStatus),
       },
     },
     notes: order.notes,
@@ -154,9 +183,12 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
             ? `Reopen as ${toInlineLabel(status)}`
             : STATUS_ACTIONS[status],
         permission: getStatusPermission(status),
+        consequences: describeStatus(status),
       })),
     recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
     recalculatePermission: getEditPermission(order, RECALCULATED_FIELDS),
+    cancelConsequences: describeCommand(data, { type: 'cancel' }),
+    refundConsequences: describeStatus('refunded', true),
     cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),
     groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])) as Record<
       EditGroup,
