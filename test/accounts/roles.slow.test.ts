@@ -207,6 +207,14 @@ t.test('operators cannot record money or fulfilment', async (t) => {
     const order = `${pending.id}:1`
     t.equal((await operator.post('/admin/orders/bulk', { action: status, order })).status, 403)
   }
+  const retirement = { registry: 'Verra', reference: 'VCS-1', retiredAt: '2026-01-31' }
+  for (const value of [retirement, null]) {
+    t.equal((await operator.call('PATCH', `/api${path}`, { retirement: value })).status, 403)
+  }
+  const edit = `${path}/edit?group=retirement`
+  t.equal((await operator.get(edit)).status, 403)
+  t.equal((await operator.post(edit, { version: '1', ...retirement })).status, 403)
+  t.notMatch((await operator.get(path)).text, 'group=retirement')
   t.equal((await operator.call('GET', `/api${path}`)).status, 'pending')
   t.equal((await operator.call('PATCH', `/api${path}`, { notes: 'Call Ann' })).notes, 'Call Ann')
   t.equal((await operator.call('DELETE', `/api${path}`)).status, 'cancelled')

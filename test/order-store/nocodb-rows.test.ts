@@ -72,6 +72,7 @@ t.test('detects an edit of one cell as the only change', async (t) => {
       vesselName: 'Aurora',
       imoNumber: '9811000',
       notes: 'old',
+      cancelledAt: null,
       currency: 'EUR',
     }))
     if (written === undefined) return

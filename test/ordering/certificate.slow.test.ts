@@ -141,7 +141,7 @@ t.test('an order that was never placed gets no certificate from its status', asy
   const certificate = await waitForCertificate(guest, path)
   t.match(
     toText(await guest.get(certificate)),
-    /Standard Verified Carbon Standard Vintage 2021 Registry Verra Retirement VCS-1-2-3 , 31 January 2026/,
+    /Standard Verified Carbon Standard Vintage 2021 Registry Verra Reference VCS-1-2-3 Retired 31 January 2026/,
   )
   t.match(
     toText(await guest.get(path)),

@@ -228,7 +228,7 @@ t.test(
       'the header is bold and filled',
     )
     t.equal(sheet.frozen, 'A2', 'and stays in sight')
-    t.equal(sheet.filter, `A1:AG${random.orders.length + 1}`)
+    t.equal(sheet.filter, `A1:AJ${random.orders.length + 1}`)
     t.equal(sheet.widths.length, TITLES.length)
     t.ok(sheet.widths.every((width) => width >= 8 && width <= 60))
 
@@ -251,6 +251,9 @@ t.test(
       clockTime(one.updatedAt),
       clockTime(one.fulfilledAt),
       clockTime(one.cancelledAt),
+      one.cancelledFrom,
+      clockTime(one.paidAt),
+      one.retirement === null ? null : shown(JSON.stringify(one.retirement)),
       one.version,
       one.id,
       one.calculation?.edition ?? null,
@@ -294,7 +297,7 @@ t.test('an empty workbook is valid and has a header', async (t) => {
   const { url } = await startExportApp(t, none)
   const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
   t.equal(workbook.sheets.length, 1)
-  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:AG1', rows: [] }])
+  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:AJ1', rows: [] }])
   t.equal(workbook.sheets[0]?.header.length, TITLES.length)
 })
 
@@ -315,9 +318,9 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
   t.same(
     workbook.sheets.map(({ title, filter, frozen }) => [title, filter, frozen]),
     [
-      ['Orders', 'A1:AG11', 'A2'],
-      ['Orders 2', 'A1:AG11', 'A2'],
-      ['Orders 3', 'A1:AG6', 'A2'],
+      ['Orders', 'A1:AJ11', 'A2'],
+      ['Orders 2', 'A1:AJ11', 'A2'],
+      ['Orders 3', 'A1:AJ6', 'A2'],
     ],
   )
   t.same(

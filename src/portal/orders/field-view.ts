@@ -2,7 +2,7 @@ import { getMaxLength } from '../../orders/order.js'
 import type { Formatters } from '../formatters.js'
 import { isOptional, type FieldErrors, type FieldValues, type OrderField } from './order-fields.js'
 
-type InputType = 'line' | 'email' | 'kilograms' | 'money' | 'currency' | 'text' | 'url' | 'date'
+type InputType = 'line' | 'email' | 'kilograms' | 'money' | 'currency' | 'text' | 'web' | 'date'
 
 interface FieldDefinition {
   label: string
@@ -43,7 +43,7 @@ const FIELDS: Record<OrderField, FieldDefinition> = {
     maxLength: 500,
     hint: 'Serial numbers, or the number of the retirement in the registry.',
   },
-  url: { label: 'Page in the registry', type: 'url', maxLength: 2000 },
+  url: { label: 'Page in the registry', type: 'web', maxLength: 2000 },
   standard: { label: 'Standard', type: 'line', maxLength: 120 },
   vintage: { label: 'Vintage', type: 'line', maxLength: 40 },
   retiredAt: { label: 'Retired on', type: 'date', maxLength: 10 },
