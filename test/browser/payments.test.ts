@@ -48,7 +48,7 @@ t.test('a guest scans and pays on four screens', async (t) => {
   })
   await page.goto((await postJson(`${url}/api/qr-code/generate`, trip)).body.url)
   await page
-    .getByRole('link', { name: /^Offset/ })
+    .getByRole('link', { name: /^Buy credits/ })
     .first()
     .click()
   await page.getByLabel('Name', { exact: true }).fill('Ann Example')
