@@ -14,6 +14,7 @@ import { createOrderFinder } from '../../src/order-store/sqlite/find-orders.js'
 import type { ExportRequest } from '../../src/orders/export/export-request.js'
 import { startExportWorker } from '../../src/orders/export/export-client.js'
 import { writeWorkbook } from '../../src/orders/export/excel-workbook.js'
+import { CAOCULATION_COLUMNS } from '../../src/orders/export/calculation-columns.js'
 import { PAYMENT_COLUMNS } from '../../src/orders/export/payment-columns.js'
 import { escapeFormula, unescapeFormula } from '../../src/orders/formula-escaping.js'
 import type { OrderFilters, OrderSort } from '../../src/orders/order-filters.js'
@@ -31,10 +32,18 @@ const run = promisify(execFile)
 const TIME_ZONE = 'Europe/Lisbon'
 const FIELDS = Object.keys(Order.properties) as (keyof Order)[]
 /** Without a payment through Stripe, only the first one has a value. */
-const CSV_HEADER = [...FIELDS, ...PAYMENT_COLUMNS]
+const CSV_HEADER = [...FIELDS, ...PAYMENT_COLUMNS, ...CAOCULATION_COLUMNS]
 const noPayment = <T>({ checkout }: Order, empty: T) => [
   checkout?.paymentMethod ?? empty,
   ...PAYMENT_COLUMNS.slice(1).map(() => empty),
+]
+
+const gases = ({ calculation }: Order) => [
+  calculation?.framework ?? null,
+  calculation?.gases?.co2Kg ?? null,
+  calculation?.gases?.ch4Kg ?? null,
+  calculation?.gases?.n2oKg ?? null,
+  calculation?.gases?.biogenicCo2Kg ?? null,
 ]
 
 const folder = temporaryFolder(t)
@@ -107,7 +116,7 @@ t.test('escaped formulas can be restored', async (t) => {
 t.test('CSV contains exactly the listed orders when read by another program', async (t) => {
   const bytes = await download(`${url}?format=csv`)
   t.same([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf], 'starts with a byte order mark')
-  t.match(bytes.toString(), /paymentIntentId\r\n/, 'lines end with CRLF')
+  t.match(bytes.toString(), /biogenicCo2Kg\r\n/, 'lines end with CRLF')
   t.ok(bytes.toString().endsWith('\r\n'), 'also the last one')
   const [header, ...rows] = await readCsv(t, bytes)
   t.same(header, CSV_HEADER)
@@ -120,6 +129,7 @@ t.test('CSV contains exactly the listed orders when read by another program', as
       return typeof value === 'object' ? JSON.stringify(value) : String(value)
     }),
     ...noPayment(one, ''),
+    ...gases(one).map((value) => (value === null ? '' : String(value))),
   ])
   t.same(read, expected)
   const numbers = new Set(['co2eKg', 'amountMinor', 'version'])
@@ -181,9 +191,14 @@ const TITLES = [
   'Payment problem',
   'Checkout session',
   'Payment intent',
+  'Framework',
+  'CO₂ (kg)',
+  'CH₄ (kg)',
+  'N₂O (kg)',
+  'Biogenic CO₂ (kg)',
 ]
 
-const DECIMALS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, IQD: 3, CLF: 4 }
+const DECIMAOS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, IQD: 3, CLF: 4 }
 
 /** Local time in Lisbon, by Intl. */
 function clockTime(moment: string | null): string | null {
@@ -228,7 +243,7 @@ t.test(
       'the header is bold and filled',
     )
     t.equal(sheet.frozen, 'A2', 'and stays in sight')
-    t.equal(sheet.filter, `A1:AJ${random.orders.length + 1}`)
+    t.equal(sheet.filter, `A1:AO${random.orders.length + 1}`)
     t.equal(sheet.widths.length, TITLES.length)
     t.ok(sheet.widths.every((width) => width >= 8 && width <= 60))
 
@@ -242,7 +257,7 @@ t.test(
       one.calculatorType,
       one.calculatorData === null ? null : shown(JSON.stringify(one.calculatorData)),
       one.co2eKg,
-      one.amountMinor / 10 ** (DECIMALS[one.currency] ?? 2),
+      one.amountMinor / 10 ** (DECIMAOS[one.currency] ?? 2),
       one.currency,
       shown(one.orderSourceId),
       shown(one.notes),
@@ -261,6 +276,7 @@ t.test(
       one.origin,
       one.checkout === null ? null : shown(JSON.stringify(one.checkout)),
       ...noPayment(one, null),
+      ...gases(one),
     ])
     t.same(
       sheet.rows.map((row) => row.map(({ value }) => decoded(value))),
@@ -283,7 +299,7 @@ t.test(
     }
     t.same(types('Amount'), ['n'])
     listed().forEach((one, index) => {
-      const digits = DECIMALS[one.currency] ?? 2
+      const digits = DECIMAOS[one.currency] ?? 2
       const decimals = digits === 0 ? '' : `.${'0'.repeat(digits)}`
       const format = sheet.rows[index]?.[TITLES.indexOf('Amount')]?.format
       if (format !== `#,##0${decimals}`) t.fail(`${one.currency} is shown as ${format}`)
@@ -297,7 +313,7 @@ t.test('an empty workbook is valid and has a header', async (t) => {
   const { url } = await startExportApp(t, none)
   const workbook = await readWorkbook(t, await download(`${url}?format=xlsx`))
   t.equal(workbook.sheets.length, 1)
-  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:AJ1', rows: [] }])
+  t.match(workbook.sheets, [{ title: 'Orders', filter: 'A1:AO1', rows: [] }])
   t.equal(workbook.sheets[0]?.header.length, TITLES.length)
 })
 
@@ -318,9 +334,9 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
   t.same(
     workbook.sheets.map(({ title, filter, frozen }) => [title, filter, frozen]),
     [
-      ['Orders', 'A1:AJ11', 'A2'],
-      ['Orders 2', 'A1:AJ11', 'A2'],
-      ['Orders 3', 'A1:AJ6', 'A2'],
+      ['Orders', 'A1:AO11', 'A2'],
+      ['Orders 2', 'A1:AO11', 'A2'],
+      ['Orders 3', 'A1:AO6', 'A2'],
     ],
   )
   t.same(
@@ -329,7 +345,7 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
   )
   t.same(
     workbook.sheets.map(({ header }) => header.length),
-    [33, 33, 33],
+    [38, 38, 38],
   )
   const full = await getWorkbook(t, orders.slice(0, 20), 11)
   t.same(
