@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { temporaryFolder } from '../support/app.js'
@@ -67,6 +67,11 @@ const waitForCharts = (page: Page) =>
 
 const getFocusedId = (page: Page) => page.evaluate(() => document.activeElement?.id)
 
+async function getCentre(element: Locator): Promise<[x: number, y: number]> {
+  const { x = 0, y = 0, width = 0, height = 0 } = (await element.boundingBox()) ?? {}
+  return [x + width / 2, y + height / 2]
+}
+
 const getOverflow = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 
@@ -105,6 +110,25 @@ async function getColumn(page: Page, index: number): Promise<number[]> {
     ),
   )
 }
+
+t.test('the link of the revenue card covered its other currencies', async (t) => {
+  const service = await startOrderApi(t)
+  for (const currency of ['EUR', 'NOK', 'SEK']) {
+    await service.call('POST', '/api/admin/orders', newOrder({ currency }))
+  }
+  const options = { ...CONTEXT_OPTIONS, viewport: PHONE, hasTouch: true }
+  const context = await adminContext(t, browser, service, options)
+  const page = await context.newPage()
+  await page.goto(`${service.url}/admin?range=7d`)
+  const card = page.locator('#card-revenue')
+  await card.locator('summary').click()
+  t.equal(await card.locator('li').first().isVisible(), true, 'by mouse')
+  await card.locator('summary').tap()
+  t.equal(await card.locator('li').first().isVisible(), false, 'by touch')
+  t.equal(new URL(page.url()).pathname, '/admin')
+  await page.mouse.click(...(await getCentre(card.locator('.value'))))
+  await page.waitForURL(/\/admin\/orders\?.*status=paid/)
+})
 
 t.test('draws each measure of the table as a chart', async (t) => {
   const browserErrors = recordBrowserErrors(sharedContext, url)

@@ -14,7 +14,7 @@ import { createOrderFinder } from '../../src/order-store/sqlite/find-orders.js'
 import type { ExportRequest } from '../../src/orders/export/export-request.js'
 import { startExportWorker } from '../../src/orders/export/export-client.js'
 import { writeWorkbook } from '../../src/orders/export/excel-workbook.js'
-import { CAOCULATION_COLUMNS } from '../../src/orders/export/calculation-columns.js'
+import { CALCULATION_COLUMNS } from '../../src/orders/export/calculation-columns.js'
 import { PAYMENT_COLUMNS } from '../../src/orders/export/payment-columns.js'
 import { escapeFormula, unescapeFormula } from '../../src/orders/formula-escaping.js'
 import type { OrderFilters, OrderSort } from '../../src/orders/order-filters.js'
@@ -32,7 +32,7 @@ const run = promisify(execFile)
 const TIME_ZONE = 'Europe/Lisbon'
 const FIELDS = Object.keys(Order.properties) as (keyof Order)[]
 /** Without a payment through Stripe, only the first one has a value. */
-const CSV_HEADER = [...FIELDS, ...PAYMENT_COLUMNS, ...CAOCULATION_COLUMNS]
+const CSV_HEADER = [...FIELDS, ...PAYMENT_COLUMNS, ...CALCULATION_COLUMNS]
 const noPayment = <T>({ checkout }: Order, empty: T) => [
   checkout?.paymentMethod ?? empty,
   ...PAYMENT_COLUMNS.slice(1).map(() => empty),
@@ -198,7 +198,7 @@ const TITLES = [
   'Biogenic CO₂ (kg)',
 ]
 
-const DECIMAOS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, IQD: 3, CLF: 4 }
+const DECIMALS: Record<string, number> = { JPY: 0, KRW: 0, BHD: 3, IQD: 3, CLF: 4 }
 
 /** Local time in Lisbon, by Intl. */
 function clockTime(moment: string | null): string | null {
@@ -257,7 +257,7 @@ t.test(
       one.calculatorType,
       one.calculatorData === null ? null : shown(JSON.stringify(one.calculatorData)),
       one.co2eKg,
-      one.amountMinor / 10 ** (DECIMAOS[one.currency] ?? 2),
+      one.amountMinor / 10 ** (DECIMALS[one.currency] ?? 2),
       one.currency,
       shown(one.orderSourceId),
       shown(one.notes),
@@ -299,7 +299,7 @@ t.test(
     }
     t.same(types('Amount'), ['n'])
     listed().forEach((one, index) => {
-      const digits = DECIMAOS[one.currency] ?? 2
+      const digits = DECIMALS[one.currency] ?? 2
       const decimals = digits === 0 ? '' : `.${'0'.repeat(digits)}`
       const format = sheet.rows[index]?.[TITLES.indexOf('Amount')]?.format
       if (format !== `#,##0${decimals}`) t.fail(`${one.currency} is shown as ${format}`)

@@ -11,13 +11,14 @@ import { formatRateChange, formatSumChange, type PeriodChange } from './period-c
 export interface Card {
   name: string
   title: string
+  subtitle?: string
   /** URL of the list of orders that the value is based on */
   href: string
   value: string
   unit?: string
   notes: string[]
   /** Further notes, shown when the user opens them */
-  folded?: { summary: string; notes: string[] }
+  folded?: { summary: string; notes: string[][] }
   change: PeriodChange | null
 }
 
@@ -57,12 +58,12 @@ export function buildCards({
   const formatOutstanding = (currency: string): string =>
     `${formatters.money(getAmount(outstandingRevenue, currency), currency)} outstanding`
   /** Omits parts that are 0. */
-  function formatRevenue(currency: string): string {
-    if (getAmount(outstandingRevenue, currency) === 0) return formatPaid(currency)
-    const outstanding = formatOutstanding(currency)
-    return getAmount(paidRevenue, currency) === 0
-      ? outstanding
-      : `${formatPaid(currency)}, ${outstanding}`
+  function formatRevenue(currency: string): string[] {
+    const [paid, outstanding] = [paidRevenue, outstandingRevenue].map((amounts) =>
+      getAmount(amounts, currency),
+    )
+    if (outstanding === 0) return [formatPaid(currency)]
+    return [...(paid === 0 ? [] : [formatPaid(currency)]), formatOutstanding(currency)]
   }
 
   const [main = '', ...others] = currencies
@@ -110,6 +111,7 @@ export function buildCards({
     {
       name: 'revenue',
       title: 'Revenue',
+      subtitle: 'paid',
       href: buildOrdersUrl({
         ...days,
         status: [...PAID_STATUSES],
@@ -117,8 +119,7 @@ export function buildCards({
         sort: '-amountMinor',
       }),
       value: formatPaid(main),
-      unit: 'paid',
-      notes: [formatOutstanding(main), ...(otherAmounts.length === 1 ? otherAmounts : [])],
+      notes: [formatOutstanding(main), ...(otherAmounts.length === 1 ? otherAmounts.flat() : [])],
       ...(otherAmounts.length > 1 && {
         folded: { summary: `${otherAmounts.length} more currencies`, notes: otherAmounts },
       }),
