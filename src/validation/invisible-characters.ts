@@ -69,11 +69,12 @@ export const removeInvisibleKeyword: FuncKeywordDefinition = {
   modifying: true,
   errors: false,
   validate: (_schema: unknown, text: string, _parentSchema, context) => {
-    if (context === undefined || text.length > MAX_LENGTH) return true
+    // A value without a parent cannot be replaced.
+    const parent = context?.parentData as Record<string, unknown> | undefined
+    if (context === undefined || parent === undefined || text.length > MAX_LENGTH) return true
     const visible = removeInvisible(text)
     // Left as it is, the text is rejected for having no visible characters.
-    if (visible !== '')
-      (context.parentData as Record<string, unknown>)[context.parentDataProperty] = visible
+    if (visible !== '') parent[context.parentDataProperty] = visible
     return true
   },
 }

@@ -13,7 +13,7 @@ export interface SchemaExtensions {
 /**
  * Creates an Ajv instance that reports every error and rejects unknown fields instead of dropping
  * them. A schema's `x-message` replaces the message of its format or enum; `x-fixed` lists known
- * fields that cannot be set.
+ * fields that cannot be set; `x-remove-invisible` removes invisible characters.
  */
 export function createAjv({ formats, keywords }: SchemaExtensions, options: Options = {}): Ajv {
   const ajv = new Ajv({

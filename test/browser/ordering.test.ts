@@ -47,6 +47,12 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.locator('#price .total dd', { hasText: 'US$133.67' }).waitFor()
   t.match(await page.locator('#portfolio-1-price').innerText(), 'US$82.97', 'of all portfolios')
 
+  await page.getByLabel('Email').fill('ann@gmial.com')
+  await page.getByLabel('Email').blur()
+  await page.getByText('Did you mean ann@gmail.com?').waitFor()
+  t.equal(await total.innerText(), 'US$133.67')
+  await page.getByLabel('Email').fill('')
+
   // By keyboard from here.
   await page.getByLabel('Email').focus()
   await page.keyboard.type('ann@example.com')

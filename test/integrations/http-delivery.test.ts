@@ -80,13 +80,11 @@ t.test('times out if no response arrives', async (t) => {
   const receiver = await startReceiver(t)
   receiver.respond = () => undefined
   const send = openDelivery(t, { timeoutMs: 200 })
-  const startedAt = performance.now()
   t.match(await send(receiver.url), {
     outcome: 'retry',
     status: null,
     detail: 'No response within 0.2 seconds.',
   })
-  t.ok(performance.now() - startedAt < 2_000)
 
   receiver.respond = (_request, response) => void response.writeHead(200).write('{')
   t.match(await send(receiver.url), { outcome: 'sent', status: 200 }, 'the status counts')

@@ -133,7 +133,7 @@ t.test('times out in each phase of a request', async (t) => {
     const startedAt = performance.now()
     const error = await getError(createClient(t, url).request(POST))
     t.match(error, { errorCode: 'no_response', isIndeterminate: true })
-    t.ok(performance.now() - startedAt < 3_000)
+    t.ok(performance.now() - startedAt < 30_000)
   }
 })
 

@@ -3,6 +3,7 @@ import type { AuditActor } from '../../audit/audit-entry.js'
 import { eraseViewNames } from '../../audit/erase-view-names.js'
 import type { Database } from '../../database/database.js'
 import { buildListUrl, parseListQuery } from '../../orders/list-query.js'
+import { removeInvisible } from '../../validation/invisible-characters.js'
 import { isTextLine } from '../../validation/text-line.js'
 
 /** A named list of orders, shared by all administrators. */
@@ -60,8 +61,9 @@ export function createSavedViews(database: Database) {
     },
 
     /** Saves a list under a new name. */
-    save: (name: string, query: string, by: AuditActor): Promise<SaveOutcome> =>
+    save: (givenName: string, query: string, by: AuditActor): Promise<SaveOutcome> =>
       database.write(async (tx) => {
+        const name = removeInvisible(givenName)
         if (!isTextLine(name) || Array.from(name).length > MAX_NAME_LENGTH) return 'view-invalid'
         const [row] = await tx.query<{ count: number }>('SELECT count(*) AS count FROM order_views')
         if ((row?.count ?? 0) >= MAX_VIEWS) return 'view-limit'
