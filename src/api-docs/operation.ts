@@ -1,7 +1,15 @@
 import { STATUS_CODES } from 'node:http'
 import { renderSamples, type CodeSample } from './code-samples.js'
 import { toField, toFieldSet, type Field, type FieldSet } from './fields.js'
-import { asArray, asSchema, asText, getExample, getMedia, type Schema } from './schema.js'
+import {
+  asArray,
+  asSchema,
+  asText,
+  getAlternatives,
+  getExample,
+  getMedia,
+  type Schema,
+} from './schema.js'
 import { getSharedObject, type SharedObject, type SharedObjects } from './shared-objects.js'
 
 /** The variables of the code samples. */
@@ -37,7 +45,8 @@ const FILE_EXTENSIONS: Record<string, string> = { 'application/zip': 'zip', 'tex
 
 const formatJson = (value: unknown): string => JSON.stringify(value, null, 2)
 
-function toContent(schema: Schema, example: unknown, shared: SharedObjects, link = true): Content {
+function toContent(content: Schema, example: unknown, shared: SharedObjects, link = true): Content {
+  const [schema = content] = getAlternatives(content)
   const object = link ? getSharedObject(schema, shared) : null
   return {
     object,

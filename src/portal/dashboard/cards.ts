@@ -119,7 +119,10 @@ export function buildCards({
         sort: '-amountMinor',
       }),
       value: formatPaid(main),
-      notes: [formatOutstanding(main), ...(otherAmounts.length === 1 ? otherAmounts.flat() : [])],
+      notes: [
+        formatOutstanding(main),
+        ...(otherAmounts.length === 1 ? otherAmounts.map((parts) => parts.join(', ')) : []),
+      ],
       ...(otherAmounts.length > 1 && {
         folded: { summary: `${otherAmounts.length} more currencies`, notes: otherAmounts },
       }),
