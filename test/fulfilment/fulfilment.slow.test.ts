@@ -24,7 +24,10 @@ import { waitFor } from '../support/wait-for.js'
 
 const ORDERS = '/api/admin/orders'
 const TOKEN = 'stand-in-token'
-const TIMEOUT_MS = 400
+/** For providers that respond, on a busy machine. */
+const TIMEOUT_MS = 20_000
+/** For providers that do not respond. */
+const SHORT_TIMEOUT_MS = 2_000
 
 async function startFakeProviderFor(t: Test, credit?: number): Promise<FakeProvider> {
   const fakeProvider = await startFakeProvider({
@@ -35,16 +38,19 @@ async function startFakeProviderFor(t: Test, credit?: number): Promise<FakeProvi
   return fakeProvider
 }
 
-const pointedAt = (url: string): NodeJS.ProcessEnv => ({
+const pointedAt = (url: string, timeoutMs = TIMEOUT_MS): NodeJS.ProcessEnv => ({
   ORDERSOURCE_BASE_URL: url,
   ORDERSOURCE_API_TOKEN: TOKEN,
-  ORDERSOURCE_TIMEOUT_MS: String(TIMEOUT_MS),
+  ORDERSOURCE_TIMEOUT_MS: String(timeoutMs),
 })
 
-async function start(t: Test, credit?: number) {
+async function start(t: Test, { credit, timeoutMs }: { credit?: number; timeoutMs?: number } = {}) {
   const fakeProvider = await startFakeProviderFor(t, credit)
-  return { fakeProvider, ...(await startTwoAdmins(t, pointedAt(fakeProvider.url))) }
+  const settings = pointedAt(fakeProvider.url, timeoutMs)
+  return { fakeProvider, ...(await startTwoAdmins(t, settings)) }
 }
+
+const SILENT = { timeoutMs: SHORT_TIMEOUT_MS }
 
 const createOrder = async (client: PageClient, given: object = {}): Promise<any> =>
   client.call('POST', ORDERS, { ...newOrder(), status: 'paid', ...given })
@@ -94,7 +100,7 @@ async function placeOrder(client: PageClient, id: string): Promise<PageResponse>
 }
 
 // An attempt can be reset 18 s after it was sent: the tests from here to the last one take longer.
-const lost = { ...(await start(t)), sentAt: 0 }
+const lost = { ...(await start(t, SILENT)), sentAt: 0 }
 const { id: lostId } = await createOrder(lost.ann)
 
 t.test('does not reset a lost attempt that can still arrive', async (t) => {
@@ -249,7 +255,7 @@ t.test('places one of many concurrent attempts, in two processes on one store', 
   const fakeProvider = await startFakeProviderFor(t)
   const DATA_DIR = temporaryFolder(t)
   // They share a thread and a file here, so responses of the provider may be read late.
-  const settings = { ...pointedAt(fakeProvider.url), ORDERSOURCE_TIMEOUT_MS: '5000', DATA_DIR }
+  const settings = { ...pointedAt(fakeProvider.url), DATA_DIR }
   const one = await startTwoAdmins(t, settings)
   const other = await startTwoAdmins(t, settings)
   for (let round = 1; round <= 5; round++) {
@@ -271,7 +277,7 @@ t.test('places one of many concurrent attempts, in two processes on one store', 
 })
 
 t.test('a rejection is shown with the provider’s reason, and can be retried', async (t) => {
-  const { ann, fakeProvider } = await start(t, 100)
+  const { ann, fakeProvider } = await start(t, { credit: 100 })
   const { id } = await createOrder(ann)
   const refused = await placeOrder(ann, id)
   t.equal(refused.status, 502)
@@ -354,7 +360,7 @@ for (const fault of ['connection_reset_after_order', 'no_response_after_order'] 
   t.test(
     `${fault}: the status is unknown, and a check finds the order without sending it again`,
     async (t) => {
-      const { ann, ben, fakeProvider } = await start(t)
+      const { ann, ben, fakeProvider } = await start(t, SILENT)
       const { id, orderNumber } = await createOrder(ann)
       const { fields } = await confirmation(ann, id)
       fakeProvider.fault = fault
@@ -485,7 +491,6 @@ t.test('a process killed after sending leaves an unresolved attempt', async (t) 
       ADMIN_ACCOUNTS,
       SESSION_SECRET: SECRET,
       ...pointedAt(fakeProvider.url),
-      ORDERSOURCE_TIMEOUT_MS: '20000',
     },
   })
   t.teardown(() => child.kill('SIGKILL'))
@@ -529,7 +534,7 @@ t.test('a process killed after sending leaves an unresolved attempt', async (t) 
 })
 
 t.test("shows an order next to the provider's record", async (t) => {
-  const { ann, fakeProvider } = await start(t)
+  const { ann, fakeProvider } = await start(t, SILENT)
   const { id } = await createOrder(ann)
   await placeOrder(ann, id)
   const record = (order: string, headers = {}) =>
@@ -1064,10 +1069,7 @@ t.test('escapes text from the provider', async (t) => {
     const order = { id: '1', tons: 1.6036, amountCharged: 100, currency: 'EUR', note: hostile }
     return method === 'POST' ? { ...order, id: null } : order
   })
-  const { ann } = await startTwoAdmins(t, {
-    ...pointedAt(source),
-    ORDERSOURCE_TIMEOUT_MS: '20000',
-  })
+  const { ann } = await startTwoAdmins(t, pointedAt(source))
   const { id } = await createOrder(ann)
   const known = await createOrder(ann, { orderSourceId: '1' })
   for (const path of [
@@ -1083,7 +1085,7 @@ t.test('escapes text from the provider', async (t) => {
 })
 
 t.test('the page polls for progress during a purchase', async (t) => {
-  const { ann, ben, fakeProvider } = await start(t)
+  const { ann, ben, fakeProvider } = await start(t, SILENT)
   const { id } = await createOrder(ann)
   const { fields } = await confirmation(ann, id)
   fakeProvider.fault = 'no_response_after_order'
@@ -1117,7 +1119,7 @@ t.test('an unwritable store stops a purchase before it is sent', async (t) => {
 t.test('resets a lost attempt on request, once it can no longer arrive', async (t) => {
   const { ann, fakeProvider, sentAt } = lost
   const id = lostId
-  const resetAt = sentAt + 15_000 + 6 * TIMEOUT_MS + 500
+  const resetAt = sentAt + 15_000 + 6 * SHORT_TIMEOUT_MS + 500
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, resetAt - Date.now())))
   t.notMatch(
     toVisibleText(await ann.get(`/admin/orders/${id}`)),
