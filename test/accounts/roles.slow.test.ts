@@ -231,6 +231,7 @@ t.test('operators cannot record money or fulfilment', async (t) => {
 t.test('an operator changed the price of an order that a guest had paid', async (t) => {
   const operator = client('operator')
   const path = '/admin/orders/1'
+  const before = await operator.call('GET', `/api${path}`)
   for (const changes of [{ amountMinor: 60, currency: 'JPY' }, { co2eKg: 1 }]) {
     t.equal((await operator.call('PATCH', `/api${path}`, changes)).status, 403)
   }
@@ -246,7 +247,7 @@ t.test('an operator changed the price of an order that a guest had paid', async 
   t.match((await client('manager').get(path)).text, 'edit?group=amounts')
   t.notMatch((await client('viewer').get(path)).text, 'You cannot edit these')
   t.match((await operator.get('/admin/orders/2')).text, 'edit?group=amounts', 'another order')
-  t.equal((await operator.call('GET', `/api${path}`)).version, 1)
+  t.same(await operator.call('GET', `/api${path}`), before)
 })
 
 const PAGES = [
