@@ -98,9 +98,11 @@ const toTripHours = ({ tripLength, tripLengthUnit }: Record<string, unknown>): n
 
 /** Uses the length of the trip as generator hours, and drops values that are the default. */
 function toCalculatorData(fields: Record<string, unknown>) {
-  const { tripLength, tripLengthUnit, ...data } = fields
+  const data = { ...fields }
   const hours = toTripHours(fields)
   if (hours !== null && data.generatorLitresPerHour !== undefined) data.generatorHours ??= hours
+  delete data.tripLength
+  delete data.tripLengthUnit
   if (data.framework === DEFAULT_FRAMEWORK) delete data.framework
   if (data.hullType === 'displacement') delete data.hullType
   return data

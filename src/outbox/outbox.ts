@@ -1,4 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Queryable } from '../database/database.js'
+
+/** Replaces responses that may contain personal data. */
+const ERASED_DETAIL = 'Erased'
 
 /**
  * - `pending`: waiting to be sent or retried
@@ -179,7 +183,10 @@ export async function eraseMessages(
     const erased = erase(JSON.parse(payload))
     if (erased === null) continue
     await tx.query('UPDATE outbox SET payload = ? WHERE id = ?', [JSON.stringify(erased), id])
-    await tx.query("UPDATE outbox_attempts SET detail = 'Erased' WHERE message_id = ?", [id])
+    await tx.query('UPDATE outbox_attempts SET detail = ? WHERE message_id = ?', [
+      ERASED_DETAIL,
+      id,
+    ])
     if (isCancelled) {
       await tx.query(
         "UPDATE outbox SET state = 'cancelled', finished_at = ? WHERE id = ? AND state = 'pending'",
@@ -333,22 +340,17 @@ export async function claimMessages(
   return rows.map(toMessage)
 }
 
-/** Records an attempt, and the new state of the message. */
+/**
+ * Records an attempt, and the new state of the message. If personal data was erased from the message
+ * while it was being sent, the response is not stored.
+ */
 export async function recordAttempt(
   tx: Queryable,
-  { id, attempts }: Pick<Message, 'id' | 'attempts'>,
+  { id, attempts, payload }: Pick<Message, 'id' | 'attempts' | 'payload'>,
   attempt: Omit<Attempt, 'number'>,
   next: { state: MessageState; failures: number; nextAttemptAt: number },
 ): Promise<void> {
   const { at, durationMs, status, detail } = attempt
-  await tx.query('INSERT INTO outbox_attempts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING', [
-    id,
-    attempts + 1,
-    at,
-    durationMs,
-    status,
-    detail,
-  ])
   // A message that was cancelled while it was being sent stays cancelled, unless it was delivered.
   await tx.query(
     `UPDATE outbox SET state = ?, attempts = attempts + 1, failures = ?, next_attempt_at = ?,
@@ -363,6 +365,20 @@ export async function recordAttempt(
       next.state,
     ],
   )
+  // After the update, which waits for an erasure that is in progress.
+  const [stored] = await tx.query<Pick<MessageRow, 'payload'>>(
+    'SELECT payload FROM outbox WHERE id = ?',
+    [id],
+  )
+  const isErased = stored !== undefined && !isDeepStrictEqual(JSON.parse(stored.payload), payload)
+  await tx.query('INSERT INTO outbox_attempts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING', [
+    id,
+    attempts + 1,
+    at,
+    durationMs,
+    status,
+    isErased ? ERASED_DETAIL : detail,
+  ])
 }
 
 /** Deletes messages that finished before a time, with their attempts. */

@@ -135,10 +135,10 @@ t.test('the framework is in the query or in the body', async (t) => {
     results.map(({ framework }) => framework),
     ['clearwake', 'clearwake', 'fueleu', 'fueleu', 'imo', 'imo'],
   )
-  t.equal(results[0]?.co2eKg, results[1]?.co2eKg)
-  t.equal(results[2]?.co2eKg, results[3]?.co2eKg)
+  t.equal(results[0].co2eKg, results[1].co2eKg)
+  t.equal(results[2].co2eKg, results[3].co2eKg)
   t.match(
-    results[2]?.factors.filter(({ name }) => name.startsWith('GWP100')),
+    results[2].factors.filter(({ name }) => name.startsWith('GWP100')),
     [
       { value: 25, gwp: 'AR4' },
       { value: 298, gwp: 'AR4' },

@@ -159,6 +159,27 @@ for (const [engine, create] of Object.entries(engines)) {
   })
 }
 
+t.test('a response to a message that is being sent during an erasure is not stored', async (t) => {
+  const { ann, app } = await startTwoAdmins(t, { WEBHOOK_ALLOW_LOOPBACK: 'true' })
+  const receiver = await startReceiver(t)
+  let release = (): void => undefined
+  const erased = new Promise<void>((resolve) => (release = resolve))
+  receiver.respond = (_request, response) =>
+    void erased.then(() => response.end(`Thank you, ${CUSTOMER.name}`))
+  const events = ['order.created']
+  await ann.call('POST', '/api/admin/webhooks', { url: `${receiver.url}/hook`, events })
+  const { name: customerName, email: customerEmail } = CUSTOMER
+  await ann.call('POST', '/api/admin/orders', newOrder({ customerName, customerEmail }))
+  await waitFor(async () => receiver.received().length === 1)
+  await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
+  release()
+  const [attempt] = await waitFor(async () => {
+    const attempts = await app.database.query<{ detail: string }>('SELECT * FROM outbox_attempts')
+    return attempts.length > 0 && attempts
+  })
+  t.equal(attempt?.detail, 'Erased')
+})
+
 t.test('a PDF made before is not served after', SKIP_WITHOUT_POPPLER, async (t) => {
   const provider = await startProvider(t)
   const service = await startMailService(t, autoFulfil(provider))
