@@ -28,8 +28,8 @@ const divideUp = (value: bigint, divisor: bigint): bigint => (value + divisor - 
 const divide = (value: bigint, divisor: bigint): bigint => (2n * value + divisor) / (2n * divisor)
 
 /**
- * Calculates what a customer pays to offset a mass. The price of the offset is rounded up to the
- * minor unit, as the provider also does, so that the customer never pays less than the provider
+ * Calculates what a customer pays for a mass of credits. Their price is rounded up to the minor
+ * unit, as the provider also does, so that the customer never pays less than the provider
  * charges. The service fee is rounded half up. If the price is below the minimum or between two
  * steps, the service fee is increased to reach the minimum or the next step. Pure.
  *

@@ -140,7 +140,7 @@ export function applyChanges(
 }
 
 /**
- * Recalculates the mass to offset with the newest factor edition. An order without a valid trip is
+ * Recalculates the mass of credits with the newest factor edition. An order without a valid trip is
  * unchanged. Pure.
  */
 export function recalculateOrder(order: Order, now: string): ChangeOutcome {

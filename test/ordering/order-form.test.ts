@@ -45,7 +45,7 @@ t.test('a guest orders from a scanned code, without scripts', async (t) => {
   t.match(toText(page), /Ever <Given> , IMO 9811000: 2 t CO₂e/)
   t.match(
     toText(page),
-    /Carbon credits for 2 t CO₂e 100% of the trip €49\.00 Service fee €4\.90 Total €53\.90 €26\.95 per tonne, including the service fee\./,
+    /Carbon credits for 2 t of CO₂e 100% of the trip €49\.00 Service fee €4\.90 Total €53\.90 €26\.95 per tonne, including the service fee\./,
   )
 
   const ordered = await guest.post(
@@ -246,10 +246,13 @@ t.test('a guest pays the whole trip, their own part or another share', async (t)
     form.delete('action')
     return { status: page.status, text: toText(page), form: readForm(page) }
   }
-  t.match((await open()).text, /Carbon credits for 2 t CO₂e 100% of the trip/)
+  t.match((await open()).text, /Carbon credits for 2 t of CO₂e 100% of the trip/)
   const part = await open('&forGuests=3')
-  t.match(part.text, /Carbon credits for 750 kg CO₂e the part of 3 of 8 guests/)
-  t.match((await open('&sharePercent=37')).text, /Carbon credits for 740 kg CO₂e 37% of the trip/)
+  t.match(part.text, /Carbon credits for 750 kg of CO₂e the part of 3 of 8 guests/)
+  t.match(
+    (await open('&sharePercent=37')).text,
+    /Carbon credits for 740 kg of CO₂e 37% of the trip/,
+  )
   t.match((await open('&sharePercent=150')).text, /100% \+ 50% additional contribution/)
 
   // Without scripts, the form sends both numbers, and its radio button selects one.
@@ -272,7 +275,7 @@ t.test('a guest pays the whole trip, their own part or another share', async (t)
     checkout: { sharePercent: null, forGuests: 3, amountMinor: 2022, currency: 'EUR', co2eKg: 750 },
   })
   const own = toText(await guest.get(ordered.headers.get('location') ?? ''))
-  t.match(own, /Carbon credits for 750 kg CO₂e the part of 3 of 8 guests/)
+  t.match(own, /Carbon credits for 750 kg of CO₂e the part of 3 of 8 guests/)
   const portal = toText(await ann.get(`/admin/orders/${order?.id}`))
   t.match(portal, /The order is for the part of 3 of 8 guests\./)
   const recalculated = await ann.call('POST', `/api/admin/orders/${order?.id}/recalculate`)

@@ -62,7 +62,7 @@ t.test('a guest cancels until the order is paid', async (t) => {
 
 t.test('an amount that an administrator has changed is shown without parts', async (t) => {
   const { guest, path, change } = await startWithOrder(t)
-  t.match(toText(await guest.get(path)), /Carbon credits for 2 t CO₂e €49\.00 Total €49\.00/)
+  t.match(toText(await guest.get(path)), /Carbon credits for 2 t of CO₂e €49\.00 Total €49\.00/)
   t.match(toText(await guest.get(path)), /Price per tonne €24\.50/)
   await change({ currency: 'USD' })
   t.match(toText(await guest.get(path)), /Receipt Total US\$49\.00/)
