@@ -21,8 +21,7 @@ function isOneEditAway(a: string, b: string): boolean {
     restA.slice(1) === restB ||
     restA === restB.slice(1) ||
     restA.slice(1) === restB.slice(1) ||
-    (restA.charAt(0) === restB.charAt(1) &&
-      restA.charAt(1) === restB.charAt(0) &&
+    (restA.slice(0, 2) === `${restB.charAt(1)}${restB.charAt(0)}` &&
       restA.slice(2) === restB.slice(2))
   )
 }
