@@ -154,7 +154,8 @@ async function addJourneys(store: OrderStore): Promise<Order[]> {
     }
     ids.push(id)
   }
-  return Promise.all(ids.map(async (id) => (await store.get(id)) as Order))
+  const orders = await Promise.all(ids.map((id) => store.get(id)))
+  return orders.filter((order) => order !== null)
 }
 
 /** Checks orders after a migration, and that their history says the same. */
