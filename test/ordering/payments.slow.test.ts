@@ -162,7 +162,7 @@ for (const [engine, getEnvironment] of Object.entries(ENGINES)) {
     t.equal(csv.length, 3, 'one order')
     t.match(csv[1], `,stripe,paid,${AMOUNT},EUR,0,,,${paid.session.id},`)
     const all = (await ann.get('/admin/orders/export?format=csv&sort=orderNumber')).text
-    t.match(all.split('\r\n')[1], /api,,,,,,,,,,$/)
+    t.match(all.split('\r\n')[1], /,api,+$/)
     const xlsx = await ann.get('/admin/orders/export?format=xlsx&origin=guest')
     t.equal(xlsx.status, 200)
     t.equal((await guest.get(paid.path)).status, 200)
@@ -540,7 +540,7 @@ t.test('a payment of a cancelled order is shown and can be refunded', async (t) 
     actor: ADMIN.email,
     details: { orderId: '1', amountMinor: stripe.ledger.refunds[0]?.amount, currency: 'EUR' },
   })
-  t.equal(await getStatus(), 'cancelled')
+  t.equal(await getStatus(), 'refunded')
   t.equal((await ann.get('/admin/orders/1/refund')).status, 303)
 })
 

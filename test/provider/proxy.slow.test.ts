@@ -412,7 +412,6 @@ t.test('returns only allow-listed response headers', async (t) => {
     'cross-origin-opener-policy',
     'cross-origin-resource-policy',
     'date',
-    'keep-alive',
     'referrer-policy',
     'x-content-type-options',
     'x-frame-options',

@@ -47,7 +47,6 @@ const FORMULA_LIKE = [
   'שלום =1',
   '\u200fمرحبا',
   '⛵🏴‍☠️👩‍✈️',
-  '\ufeffbom',
 ] as const
 
 /** A valid line of text, with or without special characters. */
