@@ -8,7 +8,7 @@ export type Framework = (typeof FRAMEWORKS)[number]
 export const DEFAULT_FRAMEWORK: Framework = 'clearwake'
 
 export const FRAMEWORK_NAMES: Record<Framework, string> = {
-  clearwake: 'Clearwake (IPCC AR6)',
+  clearwake: 'Default (IPCC AR6)',
   fueleu: 'FuelEU Maritime (IPCC AR4)',
   imo: 'IMO (IPCC AR5)',
 }
