@@ -4,7 +4,7 @@ import { truncateLog } from './truncate-log.js'
 
 /*
  * SQLite overwrites deleted content (`secure_delete`), but when it moves rows between pages, copies
- * stay in unused parts of the pages. Only VACUUM, which writes every page anew, removes them. A
+ * stay in unused parts of the pages. Only VACUUM, which rewrites the whole file, removes them. A
  * setting in the file says that a rewrite is due, so that a crash does not lose it.
  */
 

@@ -137,7 +137,7 @@ function toFormQuery(fields: TripFields, quote: Quote, token: string): string {
 const routes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
   const { readPrefill, createLink } = options
 
-  /** The parameters of the order form for a trip; `null` if nobody may sign a link to its vessel. */
+  /** The parameters of the order form for a trip; `null` if links with a vessel require a sign-in. */
   function getFormFields(calculation: Calculation, vessel: Vessel | undefined): TripFields | null {
     if (vessel === undefined) return toTripFields(calculation, null)
     if (createLink === null) return null

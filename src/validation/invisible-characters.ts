@@ -51,8 +51,8 @@ function removeDirectionMarks(text: string): string {
 }
 
 /**
- * Removes the characters that nobody sees and that change nothing: text that was copied from web
- * pages, contacts and spreadsheets often has some. Joiners and direction marks that change how the
+ * Removes invisible characters that have no effect. Text copied from web pages, contacts and
+ * spreadsheets often contains some. Joiners and direction marks that change how the
  * text looks are kept.
  */
 export const removeInvisible = (text: string): string =>
