@@ -275,7 +275,7 @@ t.test('a guest pays the whole trip, their own part or another share', async (t)
     checkout: { sharePercent: null, forGuests: 3, amountMinor: 2022, currency: 'EUR', co2eKg: 750 },
   })
   const own = toText(await guest.get(ordered.headers.get('location') ?? ''))
-  t.match(own, /Carbon credits for 750 kg of CO₂e the part of 3 of 8 guests/)
+  t.match(own, /Carbon credits 750 kg of CO₂e the part of 3 of 8 guests/)
   const portal = toText(await ann.get(`/admin/orders/${order?.id}`))
   t.match(portal, /The order is for the part of 3 of 8 guests\./)
   const recalculated = await ann.call('POST', `/api/admin/orders/${order?.id}/recalculate`)
