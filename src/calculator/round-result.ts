@@ -1,10 +1,12 @@
+const SMALL_KG = 10
+
 /**
  * Rounds a mass in kg to the gram, because no quantity of fuel is known more precisely. Masses below
- * a tonne keep seven significant digits, so that small results can be recalculated.
+ * 10 kg keep six significant digits, so that small results can be recalculated.
  */
 export const roundResult = (kilograms: number): number =>
-  Math.abs(kilograms) < 1000
-    ? Number(kilograms.toPrecision(7))
+  Math.abs(kilograms) < SMALL_KG
+    ? Number(kilograms.toPrecision(6))
     : Math.round(kilograms * 1000) / 1000
 
 /** Rounds each of several masses; unknown masses stay `null`. */

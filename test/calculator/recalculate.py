@@ -122,10 +122,15 @@ def recalculate(case):
 
 
 def difference(found, expected, scale=0):
-    """Relative difference; of a value that is tiny beside `scale`, relative to a part of that."""
+    """
+    Difference beyond rounding (to the gram; below 10 kg, to six digits), relative to `expected`; of
+    a value that is tiny beside `scale`, relative to a part of that.
+    """
     if found is None or expected is None:
         return 0 if found is expected else float("inf")
-    return 0 if found == expected else abs(found - expected) / max(abs(expected), scale * 1e-6)
+    rounding = abs(expected) * 5e-6 if abs(expected) < 10 else 0.0005
+    beyond = max(0, abs(found - expected) - rounding)
+    return beyond / max(abs(expected), scale * 1e-6) if beyond else 0
 
 
 cases = json.load(sys.stdin)
