@@ -31,5 +31,8 @@ export const hashOrder = (order: NewOrder): string =>
     ...createFirstVersion(order, ANY_TIME),
     calculation: undefined,
     origin: undefined,
+    cancelledFrom: undefined,
+    paidAt: undefined,
+    retirement: undefined,
     checkout: order.checkout ?? undefined,
   })

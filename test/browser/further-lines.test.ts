@@ -39,8 +39,8 @@ t.test('a guest adds a tender and shore power on a phone', async (t) => {
   await line(1, 'factorSource').fill('Grid 2025')
 
   await page.getByText('Shore power: Electricity').first().waitFor()
-  t.match(await page.locator('#result').innerText(), /Tender: Petrol \(mineral\)\s+118\skg/)
-  t.match(await page.locator('#result').innerText(), /Per person\s+290\.3\skg/)
+  t.match(await page.locator('#result').innerText(), /Tender: Petrol \(mineral\)\s+119\skg/)
+  t.match(await page.locator('#result').innerText(), /Per person\s+290\.4\skg/)
   await checkAccessibility(t, page, 'three lines')
   await checkNoSidewaysScrolling(t, page, 'three lines')
 

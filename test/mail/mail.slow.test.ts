@@ -13,6 +13,7 @@ import {
   parseMailAddress,
 } from '../../src/mail/mail-config.js'
 import { MAIL_FROM, skipPauses, startMailService } from '../support/mail-service.js'
+import { RETIREMENT } from '../support/order-store.js'
 import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { createGuest, placeOrder, toText } from '../support/guest.js'
 import { createSmtpError, startSmtpServer, type ReceivedMail } from '../support/smtp-server.js'
@@ -321,7 +322,7 @@ t.test('undone and done again within the pause, two emails said the same', async
   await setStatus('paid')
   await waitForEqual(t, getStates, ['sent', 'pending'])
   await ann.post('/admin/orders/1/restore', { version: '2' })
-  await setStatus('fulfilled')
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled', retirement: RETIREMENT })
   await waitForEqual(t, async () => (await getStates()).slice(0, 3), [
     'sent',
     'cancelled',
@@ -382,10 +383,11 @@ t.test('staff did not see whom a change emails, and what it leaves unpaid', asyn
   const once = 'The email is sent after 60 seconds; undo before then and it is not sent.'
   const both = 'Emails are sent after 60 seconds; undo before then and they are not sent.'
   await order()
-  const pending = toText(await ann.get('/admin/orders/1'))
-  t.match(pending, `This emails the guest “Payment received”. ${once}`)
+  const unretired = toText(await ann.get('/admin/orders/1'))
+  t.match(unretired, `Mark as fulfilled… This emails the guest “Payment received”. ${once}`)
+  await ann.call('PATCH', '/api/admin/orders/1', { retirement: RETIREMENT })
   t.match(
-    pending,
+    toText(await ann.get('/admin/orders/1')),
     `Mark as fulfilled… This emails the guest “Payment received” and “Certificate ready” and publishes the certificate. ${both}`,
   )
   t.match(
@@ -410,7 +412,7 @@ t.test('without a mail server, no emails are announced', async (t) => {
   await placeOrder(createGuest(url))
   t.notMatch(toText(await ann.get('/admin/orders/1')), /emails the guest/)
   t.notMatch(toText(await ann.get('/admin/orders/1/cancel')), /This /)
-  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled', retirement: RETIREMENT })
   t.match(
     toText(await ann.get('/admin/orders/1/cancel')),
     'This withdraws the certificate and leaves €49.00 paid and not refunded. ',

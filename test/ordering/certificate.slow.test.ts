@@ -13,6 +13,7 @@ import {
   waitForStatus,
 } from '../support/guest-orders.js'
 import { createGuest, findLink, placeOrder, toText } from '../support/guest.js'
+import { RETIREMENT } from '../support/order-store.js'
 import { startMailService } from '../support/mail-service.js'
 import {
   findArabicFont,
@@ -110,15 +111,6 @@ t.test('a certificate is withdrawn with its order, and valid again after an undo
   await waitForStatus(ann, '1', 'fulfilled')
   t.equal((await guest.get(certificate)).status, 200)
 })
-
-const RETIREMENT = {
-  registry: 'Verra',
-  reference: 'VCS-1-2-3',
-  url: 'https://registry.verra.org/1',
-  standard: 'Verified Carbon Standard',
-  vintage: '2021',
-  retiredAt: '2026-01-31',
-}
 
 t.test('an order that was never placed gets no certificate from its status', async (t) => {
   const { ann, url, smtp, waitForMails } = await startMailService(t)

@@ -345,7 +345,7 @@ t.test('continues on a new sheet when a sheet is full', async (t) => {
   )
   t.same(
     workbook.sheets.map(({ header }) => header.length),
-    [38, 38, 38],
+    [41, 41, 41],
   )
   const full = await getWorkbook(t, orders.slice(0, 20), 11)
   t.same(

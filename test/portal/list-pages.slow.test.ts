@@ -5,7 +5,7 @@ import { updateOrders } from '../../src/portal/orders/bulk-actions.js'
 import { temporaryFolder } from '../support/app.js'
 import { createGuest, placeOrder } from '../support/guest.js'
 import { mailEnvironment } from '../support/mail-service.js'
-import { fillStore, newOrder } from '../support/order-store.js'
+import { fillStore, newOrder, RETIREMENT } from '../support/order-store.js'
 import {
   HTMX_HEADERS,
   startTwoAdmins,
@@ -444,6 +444,10 @@ t.test('a bulk change mailed guests and kept their money without a word', async 
     return plain((await ann.post(path, new URLSearchParams(fields))).text)
   }
   const hold = 'Emails are sent after 60 seconds; undo before then and they are not sent.'
+  t.match(await bulk('fulfilled'), `This emails 2 guests. ${hold}`, 'without evidence')
+  for (const id of [1, 2, 3]) {
+    await ann.call('PATCH', `/api/admin/orders/${id}`, { retirement: RETIREMENT })
+  }
   t.match(await bulk('fulfilled'), `This emails 2 guests and publishes 3 certificates. ${hold}`)
   t.match(await getOrder(ann, 1), { status: 'pending' }, 'asking changes nothing')
   t.match(await bulk('fulfilled', undefined, true), /4 orders are now fulfilled/)

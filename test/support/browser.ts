@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chromium, type Browser, type BrowserContext } from 'playwright-core'
 import { PNG } from 'pngjs'
-import { MAX_WAIT_MS } from './wait-for.js'
+import { MAX_WAIT_MS, waitFor } from './wait-for.js'
 import { readQrCode, toGray } from './zbar.js'
 
 const FLAGS = [
@@ -52,6 +52,10 @@ export async function launchBrowser(): Promise<Browser> {
     context.setDefaultTimeout(MAX_WAIT_MS)
     return context
   }
+  // A browser that has just started sometimes refuses to take a screenshot.
+  const page = await browser.newPage()
+  await waitFor(() => page.screenshot().catch(() => null))
+  await page.close()
   return browser
 }
 

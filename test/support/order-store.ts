@@ -6,6 +6,16 @@ import { setTimeZone } from '../../src/order-store/sqlite/settings.js'
 import type { NewOrder, Order } from '../../src/orders/order.js'
 import { hasBeenPaid, ORDER_STATUSES } from '../../src/orders/order-status.js'
 
+/** Evidence that credits were retired. */
+export const RETIREMENT = {
+  registry: 'Verra',
+  reference: 'VCS-1-2-3',
+  url: 'https://registry.verra.org/1',
+  standard: 'Verified Carbon Standard',
+  vintage: '2021',
+  retiredAt: '2026-01-31',
+}
+
 /** A new order with the given fields. */
 export const newOrder = (given: Partial<NewOrder> = {}): NewOrder => ({
   customerName: 'Ann Example',
