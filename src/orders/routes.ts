@@ -112,7 +112,7 @@ function sendChange(request: FastifyRequest, reply: FastifyReply, order: Order) 
   const { id, status, version } = order
   reply.header('etag', formatEtag(version))
   // Without validation: a value that was written into NocoDB by hand may be invalid.
-  reply.serializer(JSON.stringify)
+  reply.type('application/json; charset=utf-8').serializer(JSON.stringify)
   return reply.send(request.can('orders:read') ? order : { id, status, version })
 }
 

@@ -109,7 +109,7 @@ t.test('the pages of ordering are accessible', async (t) => {
     })
     await check('the order with its certificate')
     await link.click()
-    await page.getByText('Verified by Clearwake').waitFor()
+    await page.getByText('Issued by Clearwake').waitFor()
     await check('the certificate')
     const certificate = page.url()
     await ann.call('PATCH', `/api/admin/orders/${items[0].id}`, { status: 'refunded' })

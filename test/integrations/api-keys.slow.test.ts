@@ -258,6 +258,7 @@ t.test('a key that may not read orders received the whole order after a change',
     const created = await call('POST', ORDERS, NEW_ORDER)
     const path = `${ORDERS}/${created.body.id}`
     t.equal(created.headers.get('location'), path)
+    t.match(created.headers.get('content-type'), 'application/json')
     const responses = [
       created,
       await call('PATCH', path, { notes: 'Called back' }),
