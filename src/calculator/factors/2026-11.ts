@@ -77,7 +77,10 @@ export const EDITION_2026_11 = {
     'diesel-road': {
       name: 'Road diesel (average biofuel blend)',
       basis: 'volume',
-      density: desnzDensity(0.833, 'WTT- fuels', 'Diesel (average biofuel blend)'),
+      density: {
+        ...desnzDensity(0.833, 'WTT- fuels', 'Diesel (average biofuel blend)'),
+        unverified: true,
+      },
       tankToWake: desnz(2.58354, 'Fuels', 'Diesel (average biofuel blend)'),
       wellToTank: desnz(0.61101, 'WTT- fuels', 'Diesel (average biofuel blend)'),
     },
