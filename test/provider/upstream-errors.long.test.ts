@@ -407,7 +407,9 @@ t.test('cancels the upstream request when the caller disconnects', async (t) => 
 
 t.test('rejects bodies beyond the limit, with and without Content-Length', async (t) => {
   const upstream = await recordingUpstream(t)
-  const { url, bearer } = await startProxy(t, upstream.url)
+  const { url, bearer } = await startProxy(t, upstream.url, {
+    ORDERSOURCE_TIMEOUT_MS: '60000',
+  })
   const limit = 10 * 1024 * 1024
   const post = (headers: Record<string, string>, bytes: number) =>
     nodeRequest(`${url}${MOUNT}/offset-orders`, {
