@@ -167,6 +167,8 @@ t.test('migrates fulfilment attempts to exceptions', async (t) => {
       not_placed: 2,
       placement_unknown: 1,
       differs: 2,
+      not_refunded: 0,
+      no_evidence: 0,
     })
   }
   await check(before)
