@@ -21,6 +21,7 @@ export default fp(
   async (app) => {
     let isDraining = false
     let isClosing = false
+    let received = 0
     const activeRequests = new Map<Socket, number>()
     const add = (socket: Socket, change: number): void => {
       const count = activeRequests.get(socket)
@@ -31,6 +32,7 @@ export default fp(
       socket.once('close', () => activeRequests.delete(socket))
     })
     app.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      received += 1
       add(socket, 1)
       response.once('close', () => {
         add(socket, -1)
@@ -42,9 +44,14 @@ export default fp(
     app.decorate('drain', async (milliseconds) => {
       isDraining = true
       await sleep(milliseconds)
-      // Under load, the timer fires late, so accept what has arrived in the meantime.
-      await nextTick()
-      await nextTick()
+      // Under load, the timer fires late: accept requests until no more are waiting.
+      const deadline = performance.now() + milliseconds
+      let before
+      do {
+        before = received
+        await nextTick()
+        await nextTick()
+      } while (received > before && performance.now() < deadline)
     })
     app.addHook('preClose', async () => {
       isDraining = true

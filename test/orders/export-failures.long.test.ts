@@ -14,7 +14,7 @@ import { temporaryFolder } from '../support/app.js'
 import { startExportApp } from '../support/export-app.js'
 import { fillStore } from '../support/order-store.js'
 import { typicalOrders } from '../support/orders.js'
-import { waitUntil } from '../support/wait-for.js'
+import { MAX_WAIT_MS, waitUntil } from '../support/wait-for.js'
 
 // Exports while clients are slow or disconnect, the database is damaged, or the service stops
 
@@ -197,6 +197,7 @@ t.test('runs at most two exports at a time', async (t) => {
   const measureExports = createOrderExports({
     source: { type: 'sqlite', path: some },
     timeZone: 'UTC',
+    maxWaitMs: MAX_WAIT_MS,
   })
   const peak: number[] = []
   const texts = [1, 2, 3, 4].map(async () => {

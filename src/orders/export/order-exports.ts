@@ -7,7 +7,7 @@ import type { ExportRequest } from './export-request.js'
 
 /** Each export keeps a CPU core busy and delays WAL checkpoints. */
 const MAX_CONCURRENT_EXPORTS = 2
-const MAX_WAIT_MS = 5000
+const DEFAULT_MAX_WAIT_MS = 5000
 const RETRY_AFTER_SECONDS = 15
 
 const createUnavailableProblem = (detail: string): Problem =>
@@ -21,10 +21,17 @@ interface Options {
   source: OrderSource
   paymentSource?: OrderSource | undefined
   timeZone: string
+  /** How long an export waits for others to end, ms; set by tests only */
+  maxWaitMs?: number
 }
 
 /** Runs exports of an order database, with limited concurrency. */
-export function createOrderExports({ source, paymentSource, timeZone }: Options) {
+export function createOrderExports({
+  source,
+  paymentSource,
+  timeZone,
+  maxWaitMs = DEFAULT_MAX_WAIT_MS,
+}: Options) {
   const running = new Set<Readable>()
   let isStopping = false
   /** Emits `slot` when an export ends and when the service stops. */
@@ -51,7 +58,7 @@ export function createOrderExports({ source, paymentSource, timeZone }: Options)
       signal: AbortSignal,
       onStart: () => void = () => undefined,
     ): Promise<Readable> {
-      const timeout = AbortSignal.timeout(MAX_WAIT_MS)
+      const timeout = AbortSignal.timeout(maxWaitMs)
       // Do not await between this check and running.add(), or the limit could be exceeded.
       while (running.size >= MAX_CONCURRENT_EXPORTS && !isStopping) {
         await waitForSlot(signal, timeout)
