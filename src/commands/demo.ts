@@ -11,6 +11,7 @@ import { openSqliteOrderStore } from '../order-store/sqlite/sqlite-order-store.j
 import { createMailbox } from '../demo/mailbox.js'
 import { startFakeStripe, type FakeStripe } from '../demo/fake-stripe/fake-stripe.js'
 import { addAttempts, createProviderOrders } from '../demo/provider-orders.js'
+import { addCertificates } from '../demo/certificates.js'
 import { addConversions } from '../demo/conversions.js'
 import { addGuestOrder } from '../demo/guest-order.js'
 import { createDemoOrders } from '../demo/orders.js'
@@ -69,7 +70,11 @@ async function seed(
   const path = getDatabasePath(dataDir)
   const now = new Date()
   const isNew = seedOrderStore(path, now)
-  if (isNew) await addConversions(database, createDayCalendar(timeZone), createDemoOrders({ now }))
+  if (isNew) {
+    const orders = [...createDemoOrders({ now })]
+    await addConversions(database, createDayCalendar(timeZone), orders)
+    await addCertificates(database, orders)
+  }
   const store = openSqliteOrderStore({ path, timeZone })
   if (isNew) await addAttempts(store)
   const providerOrders = await createProviderOrders(store)

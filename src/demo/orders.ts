@@ -1,7 +1,7 @@
 import { calculateEstimate } from '../calculator/estimate.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../orders/apply-changes.js'
 import { formatOrderNumber } from '../orders/order-number.js'
-import type { Order, HistoryEntry } from '../orders/order.js'
+import type { Order, HistoryEntry, OrderChanges, Retirement } from '../orders/order.js'
 import type { Checkout } from '../orders/checkout.js'
 import { GUEST } from '../ordering/place-order.js'
 import { createRandom, type Random } from './random.js'
@@ -86,6 +86,27 @@ function createOrder(random: Random, number: number, placedAt: string): Order {
   }
 }
 
+/** Evidence that staff enter with the fulfilment. They forgot it for every 400th guest order. */
+const FORGOTTEN_INTERVAL = 400 * GUEST_INTERVAL
+
+function createRetirement({ id }: Order, at: string): Retirement | null {
+  const number = Number(id)
+  if (number % FORGOTTEN_INTERVAL === 0) return null
+  return {
+    registry: 'Example Registry',
+    reference: `EX-${String(number).padStart(6, '0')}`,
+    standard: 'Example Carbon Standard',
+    vintage: at.slice(0, 4),
+    retiredAt: at.slice(0, 10),
+  }
+}
+
+/** The change of a lifecycle event, with the evidence for the certificate of a guest order. */
+const complete = (order: Order, changes: OrderChanges, at: string): OrderChanges =>
+  order.origin === 'guest' && changes.status === 'fulfilled'
+    ? { ...changes, retirement: createRetirement(order, at) }
+    : changes
+
 /** Applies the lifecycle events up to `now`. */
 function applyLifecycle(random: Random, first: Order, now: Date): DemoOrder {
   let order = first
@@ -96,7 +117,9 @@ function applyLifecycle(random: Random, first: Order, now: Date): DemoOrder {
     if (time > now.getTime()) break
     const at = new Date(time).toISOString()
     const changed =
-      event.change === 'cancel' ? cancelOrder(order, at) : applyChanges(order, event.change, at)
+      event.change === 'cancel'
+        ? cancelOrder(order, at)
+        : applyChanges(order, complete(order, event.change, at), at)
     if (changed.outcome !== 'changed') continue
     order = changed.order
     history.push({ at, by: event.by, version: order.version, changes: changed.changes })

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { FulfilmentAttempt } from '../../fulfilment/attempt.js'
 import { isPaid } from '../../orders/order-status.js'
 import type { Order, Retirement } from '../../orders/order.js'
@@ -36,6 +36,11 @@ export interface Certificate {
   issuedAt: string
   content: CertificateContent
 }
+
+const CODE_BYTES = 16
+
+/** Creates the code of a certificate. */
+export const createCode = (): string => randomBytes(CODE_BYTES).toString('base64url')
 
 /** Whether Clearwake placed an order with the provider, under its current ID there. */
 const isPlaced = ({ orderSourceId }: Order, attempt: FulfilmentAttempt | null): boolean =>

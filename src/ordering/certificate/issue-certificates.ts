@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, Queryable } from '../../database/database.js'
 import { getNumberFormatter } from '../../formatting/number-formatter.js'
@@ -13,7 +13,12 @@ import { enqueueMessage, type Message } from '../../outbox/outbox.js'
 import type { Sender, SendResult } from '../../outbox/outbox-worker.js'
 import type { OffsetOrderSource } from '../../provider/order-source-client.js'
 import { describeOrderTrip } from '../describe-order-trip.js'
-import { hasEvidence, type Certificate, type CertificateContent } from './certificate.js'
+import {
+  createCode,
+  hasEvidence,
+  type Certificate,
+  type CertificateContent,
+} from './certificate.js'
 import { describeShare } from '../describe-share.js'
 import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
 
@@ -38,7 +43,6 @@ const RETRY_DELAYS_MS = [
 /** After this many failures, a certificate is issued without the provider's details. */
 const MAX_FAILURES = 3
 
-const CODE_BYTES = 16
 const CONCURRENCY = 2
 const MAX_REQUESTS = 4
 
@@ -86,7 +90,8 @@ function describeTripAndShare(order: Order): string | null {
   return `${trip} (${describeShare(checkout, calculatorData?.guests, numbers)})`
 }
 
-const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): OrderContent => ({
+/** What the certificate of an order states, except what the provider knows. */
+export const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): OrderContent => ({
   beneficiary: isErased(order) ? null : getBeneficiary(order),
   isPublic: order.checkout?.isPublic ?? false,
   vesselName: order.vesselName,
@@ -155,7 +160,7 @@ export function createCertificateIssuer({
       return { outcome: 'retry', status: null, detail: 'The order was changed in the meantime.' }
     }
     const certificate: Certificate = {
-      code: randomBytes(CODE_BYTES).toString('base64url'),
+      code: createCode(),
       orderId: order.id,
       issuedAt: new Date().toISOString(),
       content: { ...content, orderedAt: order.placedAt, projects: [], provider: null, ...known },
