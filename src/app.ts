@@ -179,7 +179,12 @@ export async function buildApp({
   const events = createEventDispatcher(store, app.database)
   const outbox = createOutboxWorker(app.database, app.log)
   const orderLinks = createServiceLinks(app)
-  const mail = createServiceMail(app, { store, links: orderLinks, delivery: mailDelivery })
+  const mail = createServiceMail(app, {
+    store,
+    links: orderLinks,
+    payments: paymentStore,
+    delivery: mailDelivery,
+  })
   events.addConsumer(webhooks.consume)
   events.addConsumer(mail.consume)
   outbox.addSender(webhooks.sender)

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { OrderStore } from '../order-store/order-store.js'
 import { describeTerms, findAcceptedTerms, findTermsDifferences } from '../orders/accepted-terms.js'
+import { isErased } from '../orders/erasure.js'
 import { getEventTypes } from '../orders/order-event.js'
+import { isPaid } from '../orders/order-status.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
 import { getMessageOrder, toVersionPayload } from '../outbox/order-messages.js'
-import { enqueueMessage, type Message } from '../outbox/outbox.js'
+import { enqueueMessage, eraseMessages, type Message } from '../outbox/outbox.js'
 import type { Sender, SendResult } from '../outbox/outbox-worker.js'
 import {
   canBeFulfilled,
@@ -123,6 +125,7 @@ export function createAutoFulfilment({
   /** Marks an order as fulfilled if it was placed automatically and matches what was confirmed. */
   async function complete(order: Order): Promise<SendResult> {
     if (order.status === 'fulfilled') return done('Placed')
+    if (!isPaid(order.status)) return done(`Placed, but the order is ${order.status}.`)
     const history = (await store.getHistory(order.id)) ?? []
     const attempt = findLatestAttempt(history)
     const confirmed = attempt && findConfirmedAttempt(history, attempt.reference)
@@ -208,9 +211,13 @@ export function createAutoFulfilment({
   }
 
   return {
-    /** Queues a guest order when it is paid. */
+    /** Queues a guest order when it is paid. Erases what the provider said about an erased order. */
     consume: (async (tx, event) => {
       const { order } = event
+      if (isErased(order)) {
+        const erased = { orderId: order.id, queuePrefix: FULFILMENT_QUEUE, isCancelled: false }
+        await eraseMessages(tx, erased, (payload) => ({ ...Object(payload), isErased: true }))
+      }
       if (order.origin !== 'guest' || !getEventTypes(event).includes('order.paid')) return
       const identity = JSON.stringify(['fulfil', order.id, order.version, order.updatedAt])
       await enqueueMessage(tx, {

@@ -3,7 +3,8 @@ import type { Message } from '../outbox/outbox.js'
 import type { Sender, SendResult } from '../outbox/outbox-worker.js'
 import { MAX_SEND_MS, type MailDelivery } from './mail-delivery.js'
 import type { RenderMail } from './mail-renderer.js'
-import { isStillTrue, type MailType } from './mail-types.js'
+import type { FindMailObstacle } from './mail-obstacles.js'
+import type { MailType } from './mail-types.js'
 import { getPayload, MAIL_QUEUE } from './message.js'
 
 const MINUTE = 60 * 1000
@@ -30,6 +31,7 @@ const GRACE_MS = 15_000
 interface Options {
   store: Pick<OrderStore, 'get'>
   render: RenderMail
+  findObstacle: FindMailObstacle
   delivery: MailDelivery
   /** Set by tests only */
   retryDelaysMs?: readonly number[]
@@ -39,6 +41,7 @@ interface Options {
 export function createMailSender({
   store,
   render,
+  findObstacle,
   delivery,
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options): Sender {
@@ -49,9 +52,9 @@ export function createMailSender({
     if (order?.createdAt !== orderCreatedAt) {
       return { outcome: 'rejected', status: null, detail: 'The order no longer exists.' }
     }
-    if (!isStillTrue(type, order.status)) {
-      const detail = `Not sent, because the order is now ${order.status}.`
-      return { outcome: 'cancelled', status: null, detail }
+    const obstacle = await findObstacle(type, order)
+    if (obstacle !== null) {
+      return { outcome: 'cancelled', status: null, detail: `Not sent, because ${obstacle}.` }
     }
     const content = await render(type, order)
     const id = copy === 0 ? message.id : `${message.id}.${copy}`

@@ -14,15 +14,22 @@ const UNPAID: readonly (OrderStatus | null)[] = [null, 'pending']
 
 /**
  * The emails about a change of status. An order can skip the status `paid`. A cancelled order that
- * is paid again has only been restored.
+ * is paid again has only been restored. A guest whose payment was refunded gets no further emails
+ * about a cancellation or a refund.
  *
  * @param previousStatus `null` for a new order
+ * @param wasRefunded whether the order had been refunded before the change
  */
-export function findMailTypes(previousStatus: OrderStatus | null, status: OrderStatus): MailType[] {
+export function findMailTypes(
+  previousStatus: OrderStatus | null,
+  status: OrderStatus,
+  wasRefunded = previousStatus === 'refunded',
+): MailType[] {
   const types: MailType[] = previousStatus === null ? ['order_received'] : []
   if (isPaid(status) && UNPAID.includes(previousStatus)) types.push('payment_received')
-  if (status === 'cancelled' && previousStatus !== 'cancelled') types.push('order_cancelled')
-  if (status === 'refunded' && previousStatus !== 'refunded') types.push('order_refunded')
+  if (status === previousStatus || wasRefunded) return types
+  if (status === 'cancelled') types.push('order_cancelled')
+  if (status === 'refunded') types.push('order_refunded')
   return types
 }
 

@@ -3,7 +3,7 @@ import { AUTO_FULFILMENT } from '../fulfilment/auto-fulfilment.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import { GUEST } from '../ordering/place-order.js'
 import { isErased } from '../orders/erasure.js'
-import type { Order } from '../orders/order.js'
+import type { HistoryEntry, Order } from '../orders/order.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
 import {
   countFailedMessages,
@@ -18,12 +18,28 @@ import {
 import { STRIPE } from '../payments/payment.js'
 import type { MailDelivery } from './mail-delivery.js'
 import type { RenderMail } from './mail-renderer.js'
+import type { FindMailObstacle } from './mail-obstacles.js'
 import { createMailSender } from './mail-sender.js'
 import { findMailTypes } from './mail-types.js'
-import { enqueueMail, eraseMails, getPayload, isMailOrder, MAIL_QUEUE } from './message.js'
+import {
+  enqueueMail,
+  eraseMails,
+  getPayload,
+  isMailOrder,
+  MAIL_QUEUE,
+  redirectMails,
+} from './message.js'
 
 /** Who changes orders without a person who may undo the change. */
 const AUTOMATIC_ACTORS: readonly string[] = [GUEST, STRIPE, AUTO_FULFILMENT]
+
+/** The status before the cancellation that a change ended; `undefined` if it ended none. */
+function findRestoredFrom(history: readonly HistoryEntry[], version: number): unknown {
+  const changes = history
+    .filter((entry) => entry.version < version)
+    .flatMap((entry) => entry.changes.filter(({ field }) => field === 'status'))
+  return changes[0]?.to === 'cancelled' ? changes[0].from : undefined
+}
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000
 
@@ -31,6 +47,7 @@ interface Options {
   database: Database
   store: Pick<OrderStore, 'get' | 'getHistory'>
   render: RenderMail
+  findObstacle: FindMailObstacle
   /** `null` if emails are not configured, in which case no emails are queued */
   delivery: MailDelivery | null
   /** Whether emails have the logo of the operator */
@@ -46,6 +63,7 @@ export function createMail({
   database,
   store,
   render,
+  findObstacle,
   delivery,
   hasLogo,
   holdMs,
@@ -53,11 +71,16 @@ export function createMail({
 }: Options) {
   const sender =
     delivery &&
-    createMailSender({ store, render, delivery, ...(retryDelaysMs ? { retryDelaysMs } : {}) })
+    createMailSender({
+      store,
+      render,
+      findObstacle,
+      delivery,
+      ...(retryDelaysMs ? { retryDelaysMs } : {}),
+    })
 
   /** When to send an email about the latest change to an order; `undefined` at once. */
-  async function getSendTime(order: Order): Promise<number | undefined> {
-    const history = (await store.getHistory(order.id)) ?? []
+  function getSendTime(order: Order, history: readonly HistoryEntry[]): number | undefined {
     const change = history.find(({ version }) => version === order.version)
     if (change !== undefined && AUTOMATIC_ACTORS.includes(change.by)) return undefined
     return Date.parse(order.updatedAt) + holdMs
@@ -77,9 +100,17 @@ export function createMail({
     consume: (async (tx, event) => {
       const { order, previousStatus } = event
       if (isErased(order)) await eraseMails(tx, order.id)
-      const types = findMailTypes(previousStatus, order.status)
-      if (delivery === null || !isMailOrder(order) || types.length === 0) return
-      const sendAt = await getSendTime(order)
+      if (delivery === null || !isMailOrder(order)) return
+      if (previousStatus !== null) await redirectMails(tx, order)
+      if (previousStatus === order.status) return
+      const history = (await store.getHistory(order.id)) ?? []
+      const wasRefunded = [
+        previousStatus,
+        order.cancelledFrom,
+        findRestoredFrom(history, order.version),
+      ].includes('refunded')
+      const sendAt = getSendTime(order, history)
+      const types = findMailTypes(previousStatus, order.status, wasRefunded)
       for (const type of types) {
         // With NocoDB, consecutive changes can have the same version.
         await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`, sendAt)
@@ -89,7 +120,8 @@ export function createMail({
     /** Queues the email about a certificate; does nothing if emails are not configured. */
     async announceCertificate(tx: Queryable, order: Order, code: string): Promise<void> {
       if (delivery === null || !isMailOrder(order)) return
-      await enqueueMail(tx, 'certificate_ready', order, code, await getSendTime(order))
+      const history = (await store.getHistory(order.id)) ?? []
+      await enqueueMail(tx, 'certificate_ready', order, code, getSendTime(order, history))
     },
 
     /** Lists the emails about an order, newest first. */

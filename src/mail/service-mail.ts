@@ -3,9 +3,11 @@ import type { OrderStore } from '../order-store/order-store.js'
 import type { OrderLinks } from '../ordering/order-links.js'
 import { findOrderCertificate } from '../ordering/certificate/certificate-store.js'
 import { getPaymentInstructions } from '../ordering/ordering-config.js'
+import type { PaymentStore } from '../payments/payment-store.js'
 import { getMailSettings } from './mail-config.js'
 import type { MailDelivery } from './mail-delivery.js'
 import { readMailLogo } from './mail-logo.js'
+import { createObstacleFinder } from './mail-obstacles.js'
 import { createMailRenderer } from './mail-renderer.js'
 import { createMail, type Mail } from './mail.js'
 import { createSmtpDelivery } from './smtp-delivery.js'
@@ -13,6 +15,7 @@ import { createSmtpDelivery } from './smtp-delivery.js'
 interface Options {
   store: OrderStore
   links: OrderLinks
+  payments: PaymentStore
   /** Instead of SMTP */
   delivery: MailDelivery | undefined
 }
@@ -20,7 +23,7 @@ interface Options {
 /** Creates the `Mail` of the service from the configuration. */
 export function createServiceMail(
   app: Pick<FastifyInstance, 'config' | 'database' | 'publicBaseUrl' | 'view'>,
-  { store, links, delivery }: Options,
+  { store, links, payments, delivery }: Options,
 ): Mail {
   const { config } = app
   const settings = getMailSettings(config)
@@ -38,6 +41,7 @@ export function createServiceMail(
       timeZone: config.TIME_ZONE,
       paymentInstructions: getPaymentInstructions(config),
     }),
+    findObstacle: createObstacleFinder(app.database, payments),
     hasLogo: logo !== null,
     holdMs: config.MAIL_HOLD_SECONDS * 1000,
     delivery: delivery ?? (settings && createSmtpDelivery(settings, logo)),

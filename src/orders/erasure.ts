@@ -1,4 +1,5 @@
 import { toMailbox } from '../validation/email-address.js'
+import { isObject } from '../validation/is-object.js'
 import { createNextVersion, type ChangeOutcome } from './apply-changes.js'
 import type { FieldChange, Order } from './order.js'
 
@@ -12,13 +13,21 @@ export const ERASED_EMAIL = 'erased@example.invalid'
  */
 export const ERASURE_FIELD = 'personalData'
 
-type PersonalData = Pick<Order, 'customerName' | 'customerEmail' | 'notes' | 'checkout'>
+type PersonalData = Pick<Order, 'customerName' | 'customerEmail' | 'notes' | 'checkout'> & {
+  /** An attempt to place the order, in the history */
+  placement: unknown
+}
+
+/** A reason is often a message of the provider, which can quote the name. */
+const withoutReason = (attempt: unknown): unknown =>
+  isObject(attempt) && 'reason' in attempt ? { ...attempt, reason: ERASED_NAME } : attempt
 
 const withoutPersonalData = <T extends Partial<PersonalData>>(part: T): T => ({
   ...part,
   ...('customerName' in part ? { customerName: ERASED_NAME } : {}),
   ...('customerEmail' in part ? { customerEmail: ERASED_EMAIL } : {}),
   ...('notes' in part ? { notes: '' } : {}),
+  ...('placement' in part ? { placement: withoutReason(part.placement) } : {}),
   ...(part.checkout
     ? {
         checkout: {

@@ -13,8 +13,8 @@ export const getStatusPermission = (status: OrderStatus): Permission =>
 export const getUndoPermission = (status: OrderStatus): Permission =>
   status === 'cancelled' ? 'orders:write' : 'orders:settle'
 
-/** What a guest has accepted. */
-const SETTLED_FIELDS: readonly string[] = ['co2eKg', 'amountMinor', 'currency']
+/** What a guest has accepted, and whether the credits have been bought. */
+const SETTLED_FIELDS: readonly string[] = ['co2eKg', 'amountMinor', 'currency', 'orderSourceId']
 
 /** What a recalculation changes. */
 export const RECALCULATED_FIELDS = ['calculation', 'co2eKg']

@@ -1,3 +1,4 @@
+import { isPaid, type LiveStatus, type OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
 
 /**
@@ -79,6 +80,23 @@ export const getBalance = ({ state, amountMinor, refundedMinor }: Payment): numb
  */
 export const isReceived = (payment: Payment): boolean =>
   payment.state === 'processing' || getBalance(payment) > 0
+
+/**
+ * Why a change of status cannot be undone, because Stripe has received or returned the money; `null`
+ * if it can be undone.
+ */
+export function findUndoProblem(
+  status: OrderStatus,
+  previous: LiveStatus,
+  payments: readonly Payment[],
+): string | null {
+  if (status === 'refunded' && payments.some(({ refundedMinor }) => refundedMinor > 0)) {
+    return 'Stripe has returned the money'
+  }
+  return previous === 'pending' && isPaid(status) && payments.some(isReceived)
+    ? 'paid through Stripe; refund the payment instead'
+    : null
+}
 
 export const isSameAmount = (
   payment: Pick<Payment, 'amountMinor' | 'currency'>,

@@ -145,8 +145,11 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       const { payment } = await check(found, { by })
       const { intentId, currency, refundedMinor } = payment
       const amount = toStripeAmount(getBalance(payment), currency)
-      if (intentId === null || amount === null || amount === 0) {
-        return { outcome: 'nothing_to_refund' }
+      if (intentId === null || amount === null) return { outcome: 'nothing_to_refund' }
+      if (amount === 0) {
+        // Refunded by an earlier request, whose response was lost.
+        await onRefunded({ amountMinor: getBalance(found), currency })
+        return { outcome: 'refunded' }
       }
       // A request to another process gets the same refund.
       await stripe.refund(intentId, amount, `${payment.id}-refund-${refundedMinor}`)

@@ -60,6 +60,7 @@ export function decideSettlement(
   const isHere = getBalance(payment) > 0
   if (isHere && order.status === 'cancelled') return none('order_cancelled')
   if (isHere && order.status === 'refunded') return none('order_refunded')
+  if (isHere && isSettled && order.status === 'pending') return none('differs')
   if (isSettled) {
     return !isHere && (isPaid(order.status) || isRefundDue(order))
       ? { type: 'status', status: 'refunded', isSettled }

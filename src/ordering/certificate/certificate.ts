@@ -58,12 +58,17 @@ export const hasEvidence = (order: Order, attempt: FulfilmentAttempt | null): bo
   (order.retirement !== null || (order.status === 'fulfilled' && isPlaced(order, attempt)))
 
 /**
- * Whether an issued certificate is still valid. Certificates of earlier versions may state no
- * evidence.
+ * Whether an issued certificate is still valid: the order still has the evidence that it states.
+ * Certificates of earlier versions may state none.
  */
-export const isValid = ({ content }: Certificate, order: Order): boolean =>
-  isPaid(order.status) &&
-  (content.retirement ? order.retirement !== null : order.status === 'fulfilled')
+export function isValid({ content }: Certificate, order: Order): boolean {
+  if (!isPaid(order.status)) return false
+  if (content.retirement) return order.retirement !== null
+  const { provider } = content
+  return (
+    order.status === 'fulfilled' && (provider === null || provider.orderId === order.orderSourceId)
+  )
+}
 
 /** Letters and digits that are not easily confused with each other. */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'

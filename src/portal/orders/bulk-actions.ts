@@ -91,13 +91,13 @@ export async function updateOrders(
   {
     maxDurationMs = MAX_DURATION_MS,
     findRefundable = async () => false,
-    canUndo = () => true,
+    findUndoProblem = async () => null,
   }: {
     maxDurationMs?: number
     /** Whether an order has a payment that must be refunded through Stripe */
     findRefundable?: (id: string) => Promise<boolean>
-    /** Whether the user may undo the last change of an order with this status */
-    canUndo?: (status: OrderStatus) => boolean
+    /** Why the last change of an order's status cannot be undone; `null` if it can */
+    findUndoProblem?: (order: Order) => Promise<string | null>
   } = {},
 ): Promise<BulkUpdateResult> {
   const results: BulkUpdateResult = { changed: [], unchanged: [], rejected: [] }
@@ -122,8 +122,9 @@ export async function updateOrders(
         continue
       }
       const current = action.type === 'undo' ? await store.get(id) : null
-      if (current !== null && !canUndo(current.status)) {
-        await reject(id, 'your role does not permit this')
+      const problem = current && (await findUndoProblem(current))
+      if (problem !== null) {
+        await reject(id, problem)
         continue
       }
       const result = await apply(id, { by, ifVersions: [version] })

@@ -69,7 +69,11 @@ function findMails(change: OrderChange): MailType[] {
   const { before, after, certificate } = change
   if (!isMailOrder(after)) return []
   return [
-    ...findMailTypes(before.status, after.status),
+    ...findMailTypes(
+      before.status,
+      after.status,
+      before.status === 'refunded' || before.cancelledFrom === 'refunded',
+    ),
     ...(isIssued(change) && certificate === null ? (['certificate_ready'] as const) : []),
   ]
 }

@@ -20,6 +20,7 @@ import {
   type OrderRecords,
 } from './consequences.js'
 import { buildListView } from './list-view.js'
+import { explainBlockedUndo } from './blocked-undo.js'
 import type { OrderPayments } from './order-data.js'
 import { getViewMessage, type SavedViews } from './saved-views.js'
 
@@ -193,7 +194,10 @@ const pages: FastifyPluginAsync<Options> = async (
     const result = await updateOrders(store, selection, action, administrator.email, {
       findRefundable: async (id) =>
         (await payments.store.list(id)).some((payment) => getBalance(payment) > 0),
-      canUndo: (status) => request.can(getUndoPermission(status)),
+      findUndoProblem: async (order) =>
+        request.can(getUndoPermission(order.status))
+          ? explainBlockedUndo(order, store, payments.store)
+          : 'your role does not permit this',
     })
     const summary = buildBulkSummary(result, action, listQuery, getRequestFormatters(request))
     const rejected = result.rejected.flatMap(({ order }) => order ?? [])

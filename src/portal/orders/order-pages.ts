@@ -17,6 +17,7 @@ import {
   parseEditForm,
   parseVersion,
 } from './edit-form.js'
+import { explainBlockedUndo } from './blocked-undo.js'
 import type { OrderPayments } from './order-data.js'
 import {
   createOrderPresenter,
@@ -188,7 +189,17 @@ const pages: FastifyPluginAsync<Options> = async (
   async function undo(request: OrderRequest, reply: FastifyReply, version: number) {
     const { id } = request.params
     const current = await store.get(id)
-    if (current !== null) request.requirePermission(getUndoPermission(current.status))
+    if (current !== null) {
+      request.requirePermission(getUndoPermission(current.status))
+      const problem = await explainBlockedUndo(current, store, payments.store)
+      if (problem !== null) {
+        const text = `${problem}. Nothing was changed.`.replace(/^./, (letter) =>
+          letter.toUpperCase(),
+        )
+        const notice = { title: 'This change cannot be undone', text, entries: [] }
+        return render(request, reply.code(409), current, { notice })
+      }
+    }
     const result = await store.apply(id, { type: 'undo' }, getChangeContext(request, version))
     if (result.outcome === 'not_found') return renderNotFound(reply)
     const { outcome, order } = result

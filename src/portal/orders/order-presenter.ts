@@ -10,6 +10,7 @@ import { getUndoPermission } from '../../orders/status-permission.js'
 import type { Order } from '../../orders/order.js'
 import { getFormatters } from '../formatters.js'
 import { buildOrderMailsView } from '../mail-view.js'
+import { explainBlockedUndo } from './blocked-undo.js'
 import type { GuestOrderData } from './certificate-section.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { isEditGroup } from './edit-form.js'
@@ -68,7 +69,8 @@ export function createOrderPresenter(
       order.status === 'cancelled' &&
       getStatusBeforeCancellation(order) !== null) ||
     (code === 'moved' &&
-      getPreviousStatus(order, (await store.getHistory(order.id)) ?? []) !== undefined)
+      getPreviousStatus(order, (await store.getHistory(order.id)) ?? []) !== undefined &&
+      (await explainBlockedUndo(order, store, payments.store)) === null)
 
   const buildMessage = async (request: OrderRequest, code: MessageCode, order: Order) => ({
     text: formatFlashMessage(code, order),
