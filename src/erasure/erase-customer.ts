@@ -5,6 +5,7 @@ import { getAuditActor, type AuditLog } from '../audit/audit-log.js'
 import type { Database } from '../database/database.js'
 import type { FileRewriter } from '../database/file-rewriter.js'
 import { REQUIRE_REWRITE } from '../database/rewrite-file.js'
+import { erasePlacements } from '../fulfilment/auto-fulfilment.js'
 import { eraseDeliveries } from '../integrations/webhooks/message.js'
 import { eraseMails } from '../mail/message.js'
 import { eraseBeneficiary } from '../ordering/certificate/certificate-store.js'
@@ -81,6 +82,7 @@ export function createEraser(options: Options) {
         await eraseMails(tx, id, email)
         await eraseDeliveries(tx, id)
         await eraseBeneficiary(tx, id)
+        await erasePlacements(tx, id)
       }
     })
   }

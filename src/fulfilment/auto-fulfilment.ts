@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Queryable } from '../database/database.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import { describeTerms, findAcceptedTerms, findTermsDifferences } from '../orders/accepted-terms.js'
 import { isErased } from '../orders/erasure.js'
@@ -102,6 +103,15 @@ function describeResult(result: Exclude<FulfilResult, { outcome: 'placed' }>): S
       return reject('The order does not exist.')
   }
 }
+
+/** Erases what the provider said about the automatic placement of an order. */
+export const erasePlacements = (tx: Queryable, orderId: string): Promise<void> =>
+  eraseMessages(
+    tx,
+    { orderId, queuePrefix: FULFILMENT_QUEUE, isCancelled: false },
+    // Changed, so that a response that is on its way is not stored either.
+    (payload) => ({ ...Object(payload), isErased: true }),
+  )
 
 interface Options {
   store: OrderStore
@@ -214,10 +224,7 @@ export function createAutoFulfilment({
     /** Queues a guest order when it is paid. Erases what the provider said about an erased order. */
     consume: (async (tx, event) => {
       const { order } = event
-      if (isErased(order)) {
-        const erased = { orderId: order.id, queuePrefix: FULFILMENT_QUEUE, isCancelled: false }
-        await eraseMessages(tx, erased, (payload) => ({ ...Object(payload), isErased: true }))
-      }
+      if (isErased(order)) await erasePlacements(tx, order.id)
       if (order.origin !== 'guest' || !getEventTypes(event).includes('order.paid')) return
       const identity = JSON.stringify(['fulfil', order.id, order.version, order.updatedAt])
       await enqueueMessage(tx, {

@@ -1,4 +1,5 @@
 import type { OrderStore } from '../order-store/order-store.js'
+import { isCustomer } from '../orders/erasure.js'
 import type { Message } from '../outbox/outbox.js'
 import type { Sender, SendResult } from '../outbox/outbox-worker.js'
 import { MAX_SEND_MS, type MailDelivery } from './mail-delivery.js'
@@ -52,7 +53,9 @@ export function createMailSender({
     if (order?.createdAt !== orderCreatedAt) {
       return { outcome: 'rejected', status: null, detail: 'The order no longer exists.' }
     }
-    const obstacle = await findObstacle(type, order)
+    const obstacle = isCustomer(to, order.customerEmail)
+      ? await findObstacle(type, order)
+      : 'the address of the order was changed'
     if (obstacle !== null) {
       return { outcome: 'cancelled', status: null, detail: `Not sent, because ${obstacle}.` }
     }

@@ -21,14 +21,7 @@ import type { RenderMail } from './mail-renderer.js'
 import type { FindMailObstacle } from './mail-obstacles.js'
 import { createMailSender } from './mail-sender.js'
 import { findMailTypes } from './mail-types.js'
-import {
-  enqueueMail,
-  eraseMails,
-  getPayload,
-  isMailOrder,
-  MAIL_QUEUE,
-  redirectMails,
-} from './message.js'
+import { enqueueMail, eraseMails, getPayload, isMailOrder, MAIL_QUEUE } from './message.js'
 
 /** Who changes orders without a person who may undo the change. */
 const AUTOMATIC_ACTORS: readonly string[] = [GUEST, STRIPE, AUTO_FULFILMENT]
@@ -100,9 +93,7 @@ export function createMail({
     consume: (async (tx, event) => {
       const { order, previousStatus } = event
       if (isErased(order)) await eraseMails(tx, order.id)
-      if (delivery === null || !isMailOrder(order)) return
-      if (previousStatus !== null) await redirectMails(tx, order)
-      if (previousStatus === order.status) return
+      if (delivery === null || !isMailOrder(order) || previousStatus === order.status) return
       const history = (await store.getHistory(order.id)) ?? []
       const wasRefunded = [
         previousStatus,

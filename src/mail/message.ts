@@ -82,20 +82,6 @@ export async function enqueueMail(
   await cancelOtherMessages(tx, message, replaced)
 }
 
-/** Changes the address of the emails that have not been sent yet to the order's current address. */
-export async function redirectMails(tx: Queryable, order: MailOrder): Promise<void> {
-  const pending = await tx.query<{ id: string; payload: string }>(
-    "SELECT id, payload FROM outbox WHERE order_id = ? AND queue = ? AND state = 'pending'",
-    [order.id, MAIL_QUEUE],
-  )
-  for (const { id, payload } of pending) {
-    const mail = JSON.parse(payload) as MailPayload
-    if (mail.to === order.customerEmail || mail.orderCreatedAt !== order.createdAt) continue
-    const redirected: MailPayload = { ...mail, to: order.customerEmail }
-    await tx.query('UPDATE outbox SET payload = ? WHERE id = ?', [JSON.stringify(redirected), id])
-  }
-}
-
 /**
  * Erases the address from the emails about an order, and cancels the emails that have not been sent
  * yet.

@@ -245,7 +245,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
         operationId: 'updateOrder',
         summary: 'Update an order',
         description:
-          'Applies all changes or none. The status can change from pending to paid, processing and fulfilled (steps can be skipped); from paid, processing or fulfilled to refunded; and from cancelled to the status before the cancellation or, if the order had been paid, to refunded. For any other change of status, the response is 409 with possibleStatuses. The statuses paid, processing, fulfilled and refunded, the retirement, and the amount, currency and CO2e of an order that a guest placed also require the scope orders:settle.',
+          'Applies all changes or none. The status can change from pending to paid, processing and fulfilled (steps can be skipped); from paid, processing or fulfilled to refunded; and from cancelled to the status before the cancellation or, if the order had been paid, to refunded. For any other change of status, the response is 409 with possibleStatuses. The statuses paid, processing, fulfilled and refunded, the retirement, and the amount, currency, CO2e and provider order ID of an order that a guest placed also require the scope orders:settle.',
         params: OrderId,
         headers: IfMatch,
         body: OrderChanges,

@@ -26,7 +26,10 @@ export type RefundResult =
   /** Stripe's reason, without secrets */
   | { outcome: 'refused'; reason: string }
 
-type OnRefunded = (refunded: Pick<Payment, 'amountMinor' | 'currency'>) => Promise<void>
+/** `unknown`: Stripe did not respond. */
+type OnRefund = (
+  refund: Pick<Payment, 'amountMinor' | 'currency'> & { outcome?: 'unknown' },
+) => Promise<void>
 
 /** Maximum number of payments per pass. Small, because a shutdown waits until the pass ends. */
 const BATCH_SIZE = 5
@@ -134,27 +137,28 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     return checked.state === 'open' ? close(checked) : 'closed'
   }
 
-  async function refund(
-    orderId: string,
-    by: string,
-    onRefunded: OnRefunded,
-  ): Promise<RefundResult> {
+  async function refund(orderId: string, by: string, onRefund: OnRefund): Promise<RefundResult> {
     const found = (await payments.list(orderId)).find((payment) => getBalance(payment) > 0)
     if (found === undefined) return { outcome: 'nothing_to_refund' }
     try {
       const { payment } = await check(found, { by })
       const { intentId, currency, refundedMinor } = payment
-      const amount = toStripeAmount(getBalance(payment), currency)
-      if (intentId === null || amount === null) return { outcome: 'nothing_to_refund' }
-      if (amount === 0) {
-        // Refunded by an earlier request, whose response was lost.
-        await onRefunded({ amountMinor: getBalance(found), currency })
-        return { outcome: 'refunded' }
+      const amountMinor = getBalance(payment)
+      const amount = toStripeAmount(amountMinor, currency)
+      if (intentId === null || amount === null || amount === 0) {
+        return { outcome: 'nothing_to_refund' }
       }
       // A request to another process gets the same refund.
-      await stripe.refund(intentId, amount, `${payment.id}-refund-${refundedMinor}`)
+      try {
+        await stripe.refund(intentId, amount, `${payment.id}-refund-${refundedMinor}`)
+      } catch (error) {
+        if (error instanceof StripeUnavailableError) {
+          await onRefund({ amountMinor, currency, outcome: 'unknown' })
+        }
+        throw error
+      }
+      await onRefund({ amountMinor, currency })
       await check(payment, { by })
-      await onRefunded({ amountMinor: getBalance(payment), currency })
       return { outcome: 'refunded' }
     } catch (error) {
       logStripeError(error, found)
@@ -232,10 +236,10 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     /**
      * Refunds the remaining amount of a payment, exactly once. Never throws a Stripe error.
      *
-     * @param onRefunded called once, even if several requests share the refund
+     * @param onRefund called once for each request to Stripe, even if several requests share it
      */
-    refund: (orderId: string, by: string, onRefunded: OnRefunded): Promise<RefundResult> =>
-      refunds(orderId, () => refund(orderId, by, onRefunded)),
+    refund: (orderId: string, by: string, onRefund: OnRefund): Promise<RefundResult> =>
+      refunds(orderId, () => refund(orderId, by, onRefund)),
 
     /** Processes a webhook. If it throws, Stripe sends the webhook again. */
     async processEvent(event: StripeEvent): Promise<void> {

@@ -9,6 +9,7 @@ import { getDatabasePath } from '../../src/database/database-path.js'
 import { openReadOnly } from '../../src/database/open-database.js'
 import { isRewriteDue, REQUIRE_REWRITE } from '../../src/database/rewrite-file.js'
 import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { toErasedChanges } from '../../src/orders/erasure.js'
 import { createAccount } from '../support/accounts.js'
 import { temporaryFolder } from '../support/app.js'
 import { autoFulfil, startProvider, waitForCertificate } from '../support/guest-orders.js'
@@ -74,6 +75,13 @@ const engines: Record<
   },
 }
 
+t.test('the reason of a refused placement kept the name of an erased customer', async (t) => {
+  const attempt = { state: 'refused', reference: 'a', reason: 'onBehalfOfName Ann is unknown' }
+  t.strictSame(toErasedChanges([{ field: 'placement', from: null, to: attempt }]), [
+    { field: 'placement', from: null, to: { ...attempt, reason: 'Erased' } },
+  ])
+})
+
 for (const [engine, create] of Object.entries(engines)) {
   t.test(`nothing of a customer is left in ${engine}`, async (t) => {
     const { environment, readAll } = await create(t)
@@ -136,6 +144,11 @@ for (const [engine, create] of Object.entries(engines)) {
     t.strictSame(findTraces(all), [])
     t.match(all, 'other@example.com', 'other customers are kept')
     t.notOk((await service.getStates()).includes('pending'), 'emails are cancelled')
+    const details = await app.database.query(
+      `SELECT DISTINCT detail FROM outbox_attempts JOIN outbox ON id = message_id
+       WHERE queue = 'fulfilment'`,
+    )
+    t.strictSame(details, [{ detail: 'Erased' }], 'what the provider said may contain a name')
 
     const page = toText(await guest.get(certificate))
     t.match(page, 'The holder of this certificate has funded')

@@ -10,6 +10,7 @@ import {
   waitForCertificate,
   waitForStatus,
 } from '../support/guest-orders.js'
+import { skipPauses } from '../support/mail-service.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
@@ -96,6 +97,41 @@ t.test('an order without a response is never sent again', async (t) => {
   provider.fault = null
   await waitForStatus(ann, '2', 'fulfilled')
   t.equal(provider.ledger.orders.length, 1, 'found at the provider')
+})
+
+t.test('a cancelled order was fulfilled by a retry', async (t) => {
+  const { provider, ann, guest, app } = await startAutoFulfilment(t, {
+    ORDERSOURCE_TIMEOUT_MS: '400',
+  })
+  const path = await placeOrder(guest)
+  provider.fault = 'no_response_after_order'
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const page = () => ann.get('/admin/orders/1').then(toText)
+  await waitFor(async () => (await page()).includes('Placement status unknown'))
+  provider.fault = null
+  await ann.post('/admin/orders/1/fulfilment/check', {})
+  await waitForStatus(ann, '1', 'processing')
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
+  await ann.call('DELETE', '/api/admin/orders/1')
+  await skipPauses(app)
+  const readMessages = () =>
+    app.database.query("SELECT state FROM outbox WHERE queue = 'fulfilment'")
+  await waitFor(async () => JSON.stringify(await readMessages()) === '[{"state":"sent"}]')
+  t.match(await getOrder(ann, '1'), { status: 'cancelled', cancelledFrom: 'fulfilled' })
+  t.match(toText(await guest.get(path)), /Cancelled/)
+})
+
+t.test('a certificate stayed valid after its order at the provider was given up', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { ann, guest } = service
+  const { path, certificate } = await orderCertificate(service, '1')
+  for (const orderSourceId of ['typed', null]) {
+    await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId })
+    t.equal((await guest.get(certificate)).status, 410)
+    t.match(toText(await guest.get(path)), /Retirement pending/)
+  }
+  await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: '1' })
+  t.equal((await guest.get(certificate)).status, 200)
 })
 
 t.test('an order is placed only if it is what the guest accepted', async (t) => {

@@ -220,6 +220,7 @@ t.test('a shop’s key could mark its own orders as paid and change what a guest
     { amountMinor: 60 },
     { currency: 'JPY' },
     { co2eKg: 1 },
+    { orderSourceId: 'typed' },
     { notes: 'Cheaper', amountMinor: 60, currency: 'JPY' },
   ]) {
     t.equal((await call(shop, 'PATCH', guestOrder, changes)).status, 403, JSON.stringify(changes))

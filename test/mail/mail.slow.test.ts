@@ -351,6 +351,64 @@ t.test('a restored order was announced as paid a second time', async (t) => {
   t.same(await getStates(), ['sent', 'sent', 'sent'])
 })
 
+t.test('an undone fulfilment was announced with a certificate', async (t) => {
+  const { ann, order, waitForMails, getStates, app } = await startMailService(t, HOLD)
+  await order()
+  await waitForMails(1)
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid', retirement: RETIREMENT })
+  await waitForEqual(t, getStates, ['sent', 'pending', 'pending'])
+  await ann.call('PATCH', '/api/admin/orders/1', { retirement: null })
+  await skipPauses(app)
+  t.match((await waitForMails(2)).headers.get('subject'), /Payment received/)
+  await skipPauses(app)
+  await waitForEqual(t, getStates, ['sent', 'sent', 'cancelled'])
+  t.match(toText(await ann.get('/admin/orders/1')), /because there is no valid certificate/)
+})
+
+t.test('a refunded guest was told so again when staff cancelled and restored', async (t) => {
+  const { ann, order, setStatus, waitForMails, getStates } = await startMailService(t)
+  await order()
+  await setStatus('paid')
+  await setStatus('refunded')
+  await waitForMails(3)
+  t.notMatch(toText(await ann.get('/admin/orders/1/cancel')), /This emails/)
+  await ann.call('DELETE', '/api/admin/orders/1')
+  await ann.post('/admin/orders/1/restore', { version: '4' })
+  t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'refunded')
+  await pause()
+  t.same(await getStates(), ['sent', 'sent', 'sent'])
+})
+
+t.test('an email went to an address that was corrected before', async (t) => {
+  const { ann, order, setStatus, waitForMails, getStates, app } = await startMailService(t, HOLD)
+  await order({ email: 'wrong@example.com' })
+  await waitForMails(1)
+  await setStatus('paid')
+  await ann.call('PATCH', '/api/admin/orders/1', { customerEmail: 'right@example.com' })
+  await skipPauses(app)
+  await waitForEqual(t, getStates, ['sent', 'cancelled'])
+  const page = await ann.get('/admin/orders/1')
+  t.match(toText(page), /because the address of the order was changed/)
+  const [, again] = /action="([^"]*mails[^"]*)"/.exec(page.text) ?? []
+  await ann.post(again ?? '', {})
+  t.same((await waitForMails(2)).recipients, ['right@example.com'])
+})
+
+t.test('a guest was told of a refund that had not been made', async (t) => {
+  const { stripe, environment } = await startStripe(t)
+  const service = await startMailService(t, environment)
+  const { ann, url, order, setStatus, waitForMails, getStates } = service
+  sendWebhooks(stripe, url)
+  await order()
+  const path = getLink(await waitForMails(1))?.slice(url.length) ?? ''
+  const paying = await createGuest(url).post(`${path}/pay`, new URLSearchParams())
+  stripe.ledger.pay(getSessionId(paying.headers.get('location')))
+  await waitForMails(2)
+  await setStatus('refunded')
+  await waitForEqual(t, getStates, ['sent', 'sent', 'cancelled'])
+  t.match(toText(await ann.get('/admin/orders/1')), /because Stripe has not returned the money/)
+})
+
 t.test('emails about a payment and about the guest’s own order do not wait', async (t) => {
   const { stripe, environment } = await startStripe(t)
   const service = await startMailService(t, { ...HOLD, ...environment })

@@ -588,6 +588,61 @@ t.test('refunds and disputes are recorded', async (t) => {
   t.match(toText(await guest.get(path)), /Refunded Your payment has been refunded/)
 })
 
+t.test('an undo hid that Stripe had received or returned the money', async (t) => {
+  const service = await start(t)
+  const { stripe, ann, getStatus, getOrder } = service
+  const { session } = await order(service)
+  stripe.ledger.pay(session.id)
+  await waitForEqual(t, getStatus, 'paid')
+  const undo = async () => {
+    const { version } = await getOrder()
+    return ann.post('/admin/orders/1/restore', { version: String(version) })
+  }
+  const undoInBulk = async () => {
+    const { version } = await getOrder()
+    const fields = { order: `1:${version}`, action: 'undo', list: '' }
+    return toText(await ann.post('/admin/orders/bulk', fields))
+  }
+  const paid = await undo()
+  t.equal(paid.status, 409)
+  t.match(toText(paid), /Paid through Stripe; refund the payment instead\. Nothing was changed/)
+  t.match(await undoInBulk(), /paid through Stripe; refund the payment instead/)
+  t.equal(await getStatus(), 'paid')
+
+  // Marked by mistake: Stripe still has the money.
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'refunded' })
+  t.equal((await undo()).status, 303)
+  t.equal(await getStatus(), 'paid')
+
+  await ann.post('/admin/orders/1/refund', {})
+  t.equal(await getStatus(), 'refunded')
+  stripe.fault = 500
+  const refunded = await undo()
+  t.equal(refunded.status, 409)
+  t.match(toText(refunded), /Stripe has returned the money/)
+  t.match(await undoInBulk(), /Stripe has returned the money/)
+  t.equal(await getStatus(), 'refunded')
+})
+
+t.test('a refund whose response was lost was not in the audit log', async (t) => {
+  const service = await start(t)
+  const { stripe, ann, getStatus } = service
+  const { session } = await order(service)
+  stripe.ledger.pay(session.id)
+  await waitForEqual(t, getStatus, 'paid')
+  stripe.sender.url = null
+  stripe.fault = 'connection_reset_after'
+  t.equal((await ann.post('/admin/orders/1/refund', {})).status, 503)
+  stripe.fault = null
+  t.equal((await ann.post('/admin/orders/1/refund', {})).status, 303)
+  t.equal(await getStatus(), 'refunded')
+  t.equal(stripe.ledger.charges.filter(({ refunded }) => refunded).length, 1)
+  const log = await ann.call('GET', '/api/admin/audit-log?action=payment.refunded')
+  t.match(log.items.at(-1), {
+    details: { orderId: '1', amountMinor: AMOUNT, currency: 'EUR', outcome: 'unknown' },
+  })
+})
+
 t.test('payments that take days, fail or expire', async (t) => {
   const service = await start(t)
   const { stripe, guest, getStatus, getPayments } = service

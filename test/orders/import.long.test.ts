@@ -537,15 +537,7 @@ t.test('accepts blank lines and line breaks split across chunks', async (t) => {
 t.test('rejects order numbers with surrounding spaces or control characters', async (t) => {
   const ERROR =
     'line 2: orderNumber must be one line of visible text, without control characters or surrounding spaces'
-  for (const number of [
-    ' W-1',
-    'W-1 ',
-    '\u00a0W-1',
-    'W-\x1b1',
-    '"W-1\n"',
-    '"W\r1"',
-    '\u200b',
-  ]) {
+  for (const number of [' W-1', 'W-1 ', '\u00a0W-1', 'W-\x1b1', '"W-1\n"', '"W\r1"', '\u200b']) {
     t.strictSame(
       await findErrorsIn(t, `orderNumber,${HEADER}\n${number},${LINE}\n`),
       [ERROR],
