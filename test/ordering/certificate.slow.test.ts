@@ -1,4 +1,6 @@
 import t, { type Test } from 'tap'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import type { Order } from '../../src/orders/order.js'
 import { openCertificateFonts } from '../../src/ordering/certificate/certificate-fonts.js'
 import {
   drawCertificate,
@@ -13,7 +15,10 @@ import {
   waitForStatus,
 } from '../support/guest-orders.js'
 import { createGuest, findLink, placeOrder, toText } from '../support/guest.js'
-import { RETIREMENT } from '../support/order-store.js'
+import { fillStore, RETIREMENT } from '../support/order-store.js'
+import { manyOrders } from '../support/portal.js'
+import { settle } from '../support/stripe.js'
+import { waitForEqual } from '../support/wait-for.js'
 import { startMailService } from '../support/mail-service.js'
 import {
   findArabicFont,
@@ -23,7 +28,7 @@ import {
   renderPdf,
   SKIP_WITHOUT_POPPLER,
 } from '../support/pdf.js'
-import { startApp } from '../support/app.js'
+import { startApp, temporaryFolder } from '../support/app.js'
 import { readQrCode } from '../support/zbar.js'
 
 const PUBLISHED = { isPublic: 'yes' }
@@ -156,6 +161,29 @@ t.test('an order that was never placed gets no certificate from its status', asy
   t.equal((await guest.get(certificate)).status, 200)
   await ann.call('PATCH', '/api/admin/orders/1', { retirement: null })
   t.equal((await guest.get(certificate)).status, 410, 'its evidence was taken back')
+})
+
+t.test('a note on an imported order emailed its guest a certificate', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const checkout = {
+    ...{ beneficiary: 'Ann', isPublic: false, company: null, vatId: null },
+    ...{ portfolioId: null, portfolioName: null, sharePercent: 100, pricePerTonneMinor: 2450 },
+    ...{ offsetMinor: 4900, serviceFeeMinor: 0, paymentMethod: 'invoice' as const },
+  }
+  const imported = manyOrders(1).map((order): Order => {
+    const paid = { status: 'paid' as const, paidAt: order.placedAt, retirement: RETIREMENT }
+    return { ...order, ...paid, origin: 'guest', checkout }
+  })
+  fillStore(getDatabasePath(DATA_DIR), 'UTC', imported)
+  const { ann, getStates } = await startMailService(t, { DATA_DIR })
+  await ann.call('PATCH', '/api/admin/orders/1', { notes: 'Called' })
+  await settle()
+  t.same(await getStates(), [])
+  t.match(toText(await ann.get('/admin/orders/1')), /Certificate Edit Pending/)
+  await ann.call('PATCH', '/api/admin/orders/1', {
+    retirement: { ...RETIREMENT, reference: 'VCS-4' },
+  })
+  await waitForEqual(t, getStates, ['sent'])
 })
 
 t.test('codes and tokens without a certificate look all the same', async (t) => {

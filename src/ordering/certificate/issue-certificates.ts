@@ -172,6 +172,15 @@ export function createCertificateIssuer({
     return DONE
   }
 
+  /** Whether the latest change to an order concerns its evidence. */
+  async function changedEvidence({ id, version }: Order): Promise<boolean> {
+    const history = (await store.getHistory(id)) ?? []
+    const latest = history.find((entry) => entry.version === version)
+    return (
+      latest?.changes.some(({ field }) => field === 'status' || field === 'retirement') ?? false
+    )
+  }
+
   return {
     /**
      * Queues a certificate when a guest order is fulfilled, or when the evidence of its retirement
@@ -185,6 +194,8 @@ export function createCertificateIssuer({
         const existing = await findOrderCertificate(tx, order.id)
         const issuedFor = existing === null ? undefined : (existing.content.retirement ?? null)
         if (isDeepStrictEqual(issuedFor, order.retirement)) return
+        // Imported orders may have evidence, and no certificate here.
+        if (existing === null && !(await changedEvidence(order))) return
       }
       const identity = JSON.stringify(['certificate', order.id, order.version, order.updatedAt])
       await enqueueMessage(tx, {
