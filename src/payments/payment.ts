@@ -94,7 +94,7 @@ export function findUndoProblem(
     return 'Stripe has returned the money'
   }
   return previous === 'pending' && isPaid(status) && payments.some(isReceived)
-    ? 'paid through Stripe; refund the payment instead'
+    ? 'Stripe has received the money; refund the payment instead'
     : null
 }
 

@@ -193,9 +193,7 @@ const pages: FastifyPluginAsync<Options> = async (
       request.requirePermission(getUndoPermission(current.status))
       const problem = await explainBlockedUndo(current, store, payments.store)
       if (problem !== null) {
-        const text = `${problem}. Nothing was changed.`.replace(/^./, (letter) =>
-          letter.toUpperCase(),
-        )
+        const text = `${problem}. Nothing was changed.`
         const notice = { title: 'This change cannot be undone', text, entries: [] }
         return render(request, reply.code(409), current, { notice })
       }
