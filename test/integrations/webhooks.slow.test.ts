@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/config/project-root.js'
@@ -294,8 +293,9 @@ t.test('410 disables an endpoint and cancels its deliveries', async (t) => {
     api.log.some(({ endpoint, reason }) => endpoint === id && reason === 'gone'),
     'is logged',
   )
+  const { path: other } = await createEndpoint(api, (await startReceiver(t)).url, ['order.created'])
   await api.call('POST', '/api/admin/orders', newOrder())
-  await sleep(2_000) // until the event was dispatched
+  await waitForDeliveries(api, other, 1) // until the event was dispatched
   await api.call('PATCH', path, { enabled: true })
   receiver.respond = (_request, response) => response.end()
   await api.call('POST', '/api/admin/orders', newOrder())

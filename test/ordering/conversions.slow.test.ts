@@ -110,14 +110,9 @@ t.test('the dashboard shows how many scans become orders', async (t) => {
   await placeOrder(guest)
   await placeOrder(createGuest(url), { email: 'ben@example.com' })
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
-  const text = await waitFor(async () => {
-    const page = toText(await ann.get('/admin'))
-    return page.includes('Paid 1') && page.includes('Scans 1') && page
-  })
-  t.match(
-    text,
-    /From scan to payment Scans 1 Results 2 Orders 2 100\.0% of results Paid 1 50\.0% of orders/,
-  )
+  const expected =
+    'From scan to payment Scans 1 Results 2 Orders 2 100.0% of results Paid 1 50.0% of orders'
+  t.ok(await waitFor(async () => toText(await ann.get('/admin')).includes(expected)))
 })
 
 t.test('the dashboard hides it if guests cannot order', async (t) => {
