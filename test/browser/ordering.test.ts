@@ -21,6 +21,8 @@ const { url, ann } = await startTwoAdmins(t, {
   TERMS_URL: 'https://example.com/terms',
   PAYMENT_INSTRUCTIONS: 'Bank transfer\\nPT50 0002 0123',
 })
+// The form waits for the provider's prices, a result does not wait long.
+await fetch(`${url}/offset?type=custom&amount=1&unit=t`)
 const browser = await sharedBrowser()
 const [trip] = TRIPS
 

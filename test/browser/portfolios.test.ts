@@ -12,6 +12,7 @@ import { postJson, startApp } from '../support/app.js'
 import { recordBrowserErrors, PHONE } from '../support/browser.js'
 import { sharedBrowser } from '../support/shared-browser.js'
 import { TRIPS } from '../support/trips.js'
+import { waitFor } from '../support/wait-for.js'
 
 /** An order source whose responses each test sets. */
 const upstream = {
@@ -58,7 +59,12 @@ async function phone(
 }
 
 const shown = async (page: Page): Promise<string[]> => {
-  await page.locator('.portfolios').waitFor()
+  // A page does not wait long for the provider.
+  await waitFor(async () => {
+    if ((await page.locator('.portfolios').count()) > 0) return true
+    await page.reload()
+    return false
+  })
   const items = await page.locator('.portfolios > li').allInnerTexts()
   return items.map((text) => text.replace(/\s+/g, ' '))
 }
