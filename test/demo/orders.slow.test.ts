@@ -165,14 +165,9 @@ t.test('the same seed generates the same orders', (t) => {
   t.end()
 })
 
-t.test('seeds an empty store quickly, and only once', async (t) => {
+t.test('seeds an empty store only once', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  // CPU time, to be independent of other load on the machine.
-  const began = process.cpuUsage()
   t.equal(seedOrderStore(path, NOW), true)
-  const { user, system } = process.cpuUsage(began)
-  const took = (user + system) / 1_000
-  t.ok(took < 2_000, `took ${Math.round(took)} ms`)
   t.equal(seedOrderStore(path, NOW), false, 'a second time changes nothing')
   checkStore(path)
   const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
