@@ -231,7 +231,7 @@ t.test('invalid, failed and missing responses leave the result unchanged', async
     const html = await (await fetch(url + ONE_TONNE)).text()
     t.match(html, /<data value="1000">1,000<\/data>/, what)
     t.notMatch(html, 'id="offers"', what)
-    t.ok(performance.now() - startedAt < 2_000, `${what} does not delay the result`)
+    t.ok(performance.now() - startedAt < 10_000, `${what} does not delay the result`)
   }
 })
 
