@@ -107,7 +107,7 @@ interface FormRules {
 export const getCertificateName = ({ values }: Pick<OrderForm, 'values'>): string =>
   values.beneficiary || values.name
 
-/** @param needsConsent whether there are terms that a guest must agree to */
+/** Parses a submitted form, or the parameters of a link to it. Pure. */
 export function parseOrderForm(
   submitted: Record<string, unknown>,
   { needsConsent, guests }: FormRules,

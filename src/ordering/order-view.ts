@@ -64,12 +64,10 @@ function buildHeading(order: Order, { certificate, payment = null, format }: Vie
     : heading
 }
 
-/**
- * When an order first got one of these statuses, ISO 8601; `null` if that is not in the history.
- */
-function findTime(history: readonly HistoryEntry[], statuses: readonly OrderStatus[]) {
+/** When an order first got a status, ISO 8601; `null` if that is not in the history. */
+function findTime(history: readonly HistoryEntry[], status: OrderStatus) {
   const entry = history.findLast(({ changes }) =>
-    changes.some(({ field, to }) => field === 'status' && statuses.some((one) => one === to)),
+    changes.some(({ field, to }) => field === 'status' && to === status),
   )
   return entry?.at ?? null
 }
@@ -93,7 +91,7 @@ function buildSteps(
     state: isPaid ? 'done' : 'current',
   }
   if (status === 'refunded') {
-    const at = format(findTime(history, ['refunded']))
+    const at = format(findTime(history, 'refunded'))
     return [received, paid, { label: 'Payment refunded', at, state: 'done' }]
   }
   const isBought = status === 'fulfilled' || certificate !== null
@@ -112,8 +110,8 @@ function buildSteps(
 }
 
 /**
- * The parts of an order's amount; `null` if the amount or currency was changed later, or if no guest placed the
- * order.
+ * The parts of an order's amount; `null` if the amount or currency was changed later, or if no guest
+ * placed the order.
  */
 function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: PageFormat) {
   if (checkout === null) return null

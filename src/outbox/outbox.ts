@@ -148,7 +148,10 @@ export async function cancelMessages(tx: Queryable, queue: string): Promise<void
   )
 }
 
-/** Cancels the other pending messages of these types about the same order, unless they are being sent. */
+/**
+ * Cancels the other pending messages of these types about the same order, unless they are being
+ * sent.
+ */
 export async function cancelOtherMessages(
   tx: Queryable,
   { id, queue, orderId }: Pick<Message, 'id' | 'queue' | 'orderId'>,

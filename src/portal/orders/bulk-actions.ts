@@ -91,13 +91,13 @@ export async function updateOrders(
   {
     maxDurationMs = MAX_DURATION_MS,
     findRefundable = async () => false,
-    findUndoProblem = async () => null,
+    explainBlockedUndo = async () => null,
   }: {
     maxDurationMs?: number
     /** Whether an order has a payment that must be refunded through Stripe */
     findRefundable?: (id: string) => Promise<boolean>
     /** Why the last change of an order's status cannot be undone; `null` if it can */
-    findUndoProblem?: (order: Order) => Promise<string | null>
+    explainBlockedUndo?: (order: Order) => Promise<string | null>
   } = {},
 ): Promise<BulkUpdateResult> {
   const results: BulkUpdateResult = { changed: [], unchanged: [], rejected: [] }
@@ -122,7 +122,7 @@ export async function updateOrders(
         continue
       }
       const current = action.type === 'undo' ? await store.get(id) : null
-      const problem = current && (await findUndoProblem(current))
+      const problem = current && (await explainBlockedUndo(current))
       if (problem !== null) {
         await reject(id, problem)
         continue

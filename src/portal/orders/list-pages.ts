@@ -194,7 +194,7 @@ const pages: FastifyPluginAsync<Options> = async (
     const result = await updateOrders(store, selection, action, administrator.email, {
       findRefundable: async (id) =>
         (await payments.store.list(id)).some((payment) => getBalance(payment) > 0),
-      findUndoProblem: async (order) =>
+      explainBlockedUndo: async (order) =>
         request.can(getUndoPermission(order.status))
           ? explainBlockedUndo(order, store, payments.store)
           : 'your role does not permit this',
