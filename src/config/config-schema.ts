@@ -141,7 +141,7 @@ export const ConfigSchema = Type.Object({
   PAYMENT_INSTRUCTIONS: optional('How guests pay, shown with their orders; \\n is a line break'),
   TERMS_URL: optional('Terms that guests agree to when they order'),
   PRIVACY_URL: optional('Privacy notice, linked from the order form'),
-  CERTIFICATE_FONT: optional('TTF or OTF file for certificates, for scripts that Inter lacks'),
+  CERTIFICATE_FONT: optional('TTF or OTF file for certificates, for scripts that their fonts lack'),
   SMTP_URL: optional('Mail server, such as smtps://user:password@smtp.example.com'),
   MAIL_FROM: optional('Sender of emails, such as Harbour Example <offset@example.com>'),
   MAIL_HOLD_SECONDS: Type.Integer({

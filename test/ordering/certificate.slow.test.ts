@@ -212,11 +212,11 @@ t.test(
     const { guest, ann, url } = service
     const { path, certificate } = await orderCertificate(service, '1', {
       ...PUBLISHED,
-      beneficiary: '王小明',
+      beneficiary: '김철수',
     })
-    const problem = 'The PDF cannot show “王小明”, because there is no font for Chinese.'
+    const problem = 'The PDF cannot show “김철수”, because there is no font for Korean.'
     const page = await guest.get(certificate)
-    t.match(toText(page), /王小明 has funded/)
+    t.match(toText(page), /김철수 has funded/)
     t.match(toText(page), problem)
     t.equal(findLink(page, 'Download PDF'), '')
     t.match(toText(await guest.get(path)), problem)
@@ -319,8 +319,9 @@ t.test('characters without a font are found before a PDF is drawn', (t) => {
   const fonts = openCertificateFonts(undefined)
   const cases: [string, string[]][] = [
     ['Zoë Αργοναύτης Екатерина – “№ 7” CO₂e', []],
-    ['Ann 王', ['Chinese']],
-    ['かな カナ', ['Japanese']],
+    ['王小明 かな カナ Ann Šárka Ωμέγα', []],
+    ['张 (Zhang)', ['Chinese']],
+    ['한국', ['Korean']],
     ['مثال', ['Arabic']],
     ['🐋', ['emoji']],
     ['𝔄', ['U+1D504']],
@@ -346,6 +347,16 @@ t.test('text is broken or made smaller to fit, and is cut off last', (t) => {
 function skipWithout(font: string | null): { skip: string | false } {
   return { skip: font === null ? 'needs a font (npm test installs it on Debian)' : false }
 }
+
+t.test(
+  'Japanese names and names that mix scripts are in the PDF',
+  SKIP_WITHOUT_POPPLER,
+  async (t) => {
+    for (const name of ['王小明', 'Šárka 明 Ωμέγα', 'ヨットクラブ（Ann）']) {
+      t.match(await readPdfText(t, await draw(name)), name)
+    }
+  },
+)
 
 t.test('CERTIFICATE_FONT adds characters', skipWithout(findCjkFont()), async (t: Test) => {
   const font = findCjkFont() ?? ''

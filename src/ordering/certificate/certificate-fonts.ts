@@ -5,14 +5,14 @@ import { nameScript } from './script-names.js'
 import { getDirection, splitDirections, type Direction } from './text-direction.js'
 
 /** A font of a certificate; `other` is CERTIFICATE_FONT. */
-export type FontName = 'regular' | 'bold' | 'other'
+export type FontName = 'regular' | 'bold' | 'other' | 'japanese'
 
 /**
  * OpenType features of a font. Inter's contextual alternates are off, because they mainly affect
  * arrows and similar symbols but take most of the shaping time.
  */
 export const getFeatures = (font: FontName): Record<string, boolean> =>
-  font === 'other' ? {} : { calt: false }
+  font === 'regular' || font === 'bold' ? { calt: false } : {}
 
 /** A run of text in one font. */
 export interface TextRun {
@@ -21,8 +21,8 @@ export interface TextRun {
 }
 
 export interface CertificateFonts {
-  /** The available fonts, by name */
-  fonts: ReadonlyMap<FontName, Font>
+  /** Returns a font that a run uses. */
+  get(name: FontName): Font
   /**
    * Splits a line into runs, from left to right. Characters that no font contains go into runs that
    * use the font for `weight`.
@@ -37,9 +37,7 @@ export interface CertificateFonts {
 }
 
 const require = createRequire(import.meta.url)
-/** Inter: Latin, Greek and Cyrillic. */
-const openInter = (name: string): Font =>
-  openFont(require.resolve(`@expo-google-fonts/inter/${name}/Inter_${name}.ttf`))
+const openPackage = (file: string): Font => openFont(require.resolve(`@expo-google-fonts/${file}`))
 
 function openFont(path: string): Font {
   const font = openSync(path)
@@ -78,6 +76,12 @@ const getFontkitDirection = (text: string): Direction =>
 const toFontkitText = (text: string, direction: Direction): string =>
   getFontkitDirection(text) === direction ? text : splitGraphemes(text).reverse().join('')
 
+/** Opens a font when it is first needed. */
+function openOnce(open: () => Font): () => Font {
+  let font: Font | undefined
+  return () => (font ??= open())
+}
+
 const canWrite = (font: Font, text: string): boolean =>
   Array.from(text).every(
     (character) =>
@@ -85,22 +89,32 @@ const canWrite = (font: Font, text: string): boolean =>
   )
 
 /**
- * Opens the fonts of certificates. Throws ConfigError if the operator's font cannot be read.
+ * Opens the fonts of certificates: Inter (Latin, Greek and Cyrillic), the operator's font, and Noto
+ * Sans JP (Japanese, and the Chinese characters that Japanese uses). Throws ConfigError if the
+ * operator's font cannot be read.
  *
  * @param otherPath CERTIFICATE_FONT, for characters that Inter does not contain
  */
 export function openCertificateFonts(otherPath: string | undefined): CertificateFonts {
-  const fonts = new Map<FontName, Font>([
-    ['regular', openInter('400Regular')],
-    ['bold', openInter('600SemiBold')],
-  ])
-  if (otherPath !== undefined) fonts.set('other', openOther(otherPath))
+  const other = otherPath === undefined ? null : openOther(otherPath)
+  const fonts: Record<FontName, (() => Font) | null> = {
+    regular: openOnce(() => openPackage('inter/400Regular/Inter_400Regular.ttf')),
+    bold: openOnce(() => openPackage('inter/600SemiBold/Inter_600SemiBold.ttf')),
+    other: other && (() => other),
+    // It takes 100 ms to open.
+    japanese: openOnce(() => openPackage('noto-sans-jp/400Regular/NotoSansJP_400Regular.ttf')),
+  }
+
+  function get(name: FontName): Font {
+    const font = fonts[name]?.()
+    if (font === undefined) throw new Error(`there is no ${name} font`)
+    return font
+  }
 
   const findFont = (text: string, weight: FontName): FontName | null =>
-    [weight, 'other' as const].find((name) => {
-      const font = fonts.get(name)
-      return font !== undefined && canWrite(font, text)
-    }) ?? null
+    [weight, 'other' as const, 'japanese' as const].find(
+      (name) => fonts[name] !== null && canWrite(get(name), text),
+    ) ?? null
 
   /** Splits text that has a single direction into runs by font, in logical order. */
   function splitByFont(text: string, weight: FontName): TextRun[] {
@@ -118,7 +132,7 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
   }
 
   return {
-    fonts,
+    get,
     split: (line, weight, direction = getDirection(line)) =>
       splitDirections(line, direction).flatMap(({ text, direction }) => {
         const runs = splitByFont(text, weight)
@@ -128,10 +142,8 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
         }))
       }),
     measure({ text, font: name }) {
-      const font = fonts.get(name)
-      return font === undefined
-        ? 0
-        : font.layout(text, getFeatures(name)).advanceWidth / font.unitsPerEm
+      const font = get(name)
+      return font.layout(text, getFeatures(name)).advanceWidth / font.unitsPerEm
     },
     findMissingScripts: (text) => [
       ...new Set(

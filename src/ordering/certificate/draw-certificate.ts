@@ -106,11 +106,11 @@ type Write = ReturnType<typeof createWriter>
 
 /** Creates a function that writes a block of text and returns the top of the next block. */
 function createWriter(doc: Doc, fonts: CertificateFonts) {
-  for (const [name, font] of fonts.fonts) {
+  const registered = new Set<FontName>()
+  const writeRun = (text: string, font: FontName, size: number, x: number, baseline: number) => {
     // PDFKit accepts open fonts; its types do not say so.
-    doc.registerFont(name, font as unknown as Uint8Array)
-  }
-  const writeRun = (text: string, font: FontName, size: number, x: number, baseline: number) =>
+    if (!registered.has(font)) doc.registerFont(font, fonts.get(font) as unknown as Uint8Array)
+    registered.add(font)
     doc
       .font(font)
       .fontSize(size)
@@ -121,6 +121,7 @@ function createWriter(doc: Doc, fonts: CertificateFonts) {
         // order. Its types do not allow an object.
         features: getFeatures(font) as unknown as [],
       })
+  }
 
   return (text: string, x: number, top: number, style: TextStyle): number => {
     const { sizes = [11], maxLines = 1, weight = 'regular', width } = style
