@@ -114,7 +114,6 @@ t.test('if guests can order, the prices are those of orders', async (t) => {
   })
   const { page } = await phone(t, { locale: 'en-GB' })
   for (const amount of [0.5, 100.1, 333.335, 1000, 98_765.4]) {
-    await page.goto(`${url}/calculator/custom?amount=${amount}&unit=kg`)
     const expected = []
     for (const portfolioId of [1, 2, 3]) {
       const calculatorData = { amount, unit: 'kg' }
@@ -125,6 +124,8 @@ t.test('if guests can order, the prices are those of orders', async (t) => {
       })
       expected.push(getMoneyFormatter('en-GB')(body.amountMinor, body.currency))
     }
+    // A result does not wait long for the prices, which the quotes have fetched.
+    await page.goto(`${url}/calculator/custom?amount=${amount}&unit=kg`)
     await page.locator('.portfolios').waitFor()
     t.same(await page.locator('.portfolios .price').allInnerTexts(), expected, `${amount} kg`)
     t.match(await page.locator('#checkout').innerText(), `for ${expected[0]}`)
@@ -246,7 +247,7 @@ t.test('truncates long texts at a word, with an ellipsis', async (t) => {
   const url = await offer(t, portfolios)
   const { page } = await phone(t)
   await page.goto(url + ONE_TONNE)
-  await page.locator('.portfolios').waitFor()
+  await shown(page)
   t.match(await page.locator('.portfolios h4').textContent(), /^(name ){22,23}name…$/)
   t.match(await page.locator('.portfolios .about').textContent(), /^(words ){48}words…$/)
 })
@@ -262,7 +263,7 @@ t.test('a long name, a wide price and stacked marks stay within the layout', asy
   const url = await offer(t, portfolios)
   const { page } = await phone(t)
   await page.goto(url + ONE_TONNE)
-  await page.locator('.portfolios').waitFor()
+  await shown(page)
   const boxOf = async (offer: number, part: string) => {
     const box = await page.locator(`.portfolios > li:nth-child(${offer}) ${part}`).boundingBox()
     if (box === null) throw new Error(`${part} is not seen`)
@@ -364,6 +365,7 @@ t.test('the checkout button follows the chosen portfolio', async (t) => {
   const { page } = await phone(t)
   await page.route('https://shop.example.com/**', (route) => route.fulfill({ body: 'Shop' }))
   await page.goto(url + ONE_TONNE)
+  await shown(page)
   await page.getByRole('link', { name: 'Buy credits for US$26.29' }).waitFor()
   await page.getByLabel('Blue Carbon').check()
   const button = page.getByRole('link', { name: 'Buy credits for US$42.35' })

@@ -334,7 +334,7 @@ t.test('undone and done again within the pause, two emails said the same', async
   await waitForMails(2)
   await skipPauses(app)
   t.match((await waitForMails(3)).headers.get('subject'), /certificate/, 'held, too')
-  t.same(await getStates(), ['sent', 'cancelled', 'sent', 'sent'])
+  await waitForEqual(t, getStates, ['sent', 'cancelled', 'sent', 'sent'])
 })
 
 t.test('a restored order was announced as paid a second time', async (t) => {
@@ -348,7 +348,7 @@ t.test('a restored order was announced as paid a second time', async (t) => {
   await ann.post('/admin/orders/1/restore', { version: '3' })
   await pause()
   t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'paid')
-  t.same(await getStates(), ['sent', 'sent', 'sent'])
+  await waitForEqual(t, getStates, ['sent', 'sent', 'sent'])
 })
 
 t.test('an undone fulfilment was announced with a certificate', async (t) => {
@@ -376,7 +376,7 @@ t.test('a refunded guest was told so again when staff cancelled and restored', a
   await ann.post('/admin/orders/1/restore', { version: '4' })
   t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'refunded')
   await pause()
-  t.same(await getStates(), ['sent', 'sent', 'sent'])
+  await waitForEqual(t, getStates, ['sent', 'sent', 'sent'])
 })
 
 t.test('an email went to an address that was corrected before', async (t) => {
