@@ -9,10 +9,14 @@ import { handleStoreError } from '../orders/store-error-handler.js'
 import type { Certificates } from './certificate/certificates.js'
 import type { PageFormat } from './order-form-view.js'
 import type { OrderLinks } from './order-links.js'
+import { WHOLE_TRIP } from '../orders/share.js'
+import type { PrefillLinks } from '../qr-code/prefill-link.js'
 import type { Payment } from '../payments/payment.js'
 import type { PaymentStore } from '../payments/payment-store.js'
 import type { Payments } from '../payments/payments.js'
 import { buildOrderView } from './order-view.js'
+import { getOrderTrip } from './describe-order-trip.js'
+import { toFormQuery, toTripFields } from './ordered-trip.js'
 import { getPaymentInstructions } from './ordering-config.js'
 import { buildPaymentView, toPaymentReturn } from './payment-view.js'
 import { GUEST } from './place-order.js'
@@ -26,19 +30,25 @@ interface Options {
   /** `null` if Stripe is not configured */
   payments: Payments | null
   startPayment: StartPayment
+  createLink: PrefillLinks['create']
+  /** Whether guests can place orders */
+  canOrder: boolean
 }
 
 interface OrderRoute {
   Params: { token: string }
-  Querystring: { payment?: unknown }
+  Querystring: { payment?: unknown; refresh?: unknown }
 }
 
-/** The page reloads after this time while a payment is checked. */
-const REFRESH_SECONDS = 5
+/** The page refreshes itself after this time, and less often each time. */
+const MIN_REFRESH_SECONDS = 3
+const MAX_REFRESH_SECONDS = 5 * 60
+const REFRESH_BACKOFF = 1.3
 
 /** The page of a guest's order. The token in its path is the only permission to see it. */
 const pages: FastifyPluginAsync<Options> = async (app, options) => {
   const { store, links, certificates, paymentStore, payments, startPayment } = options
+  const { createLink, canOrder } = options
   const { TIME_ZONE: timeZone, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
   const checkoutOrigin = new URL(app.config.STRIPE_CHECKOUT_URL).origin
   const dates = new Intl.DateTimeFormat('en-GB', {
@@ -85,6 +95,28 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     return payment
   }
 
+  /** The order form for the trip of an order; `null` if the order has no valid trip. */
+  function buildAgainUrl(order: Order): string | null {
+    const trip = getOrderTrip(order)
+    if (trip === null || !canOrder) return null
+    const { vesselName: name, imoNumber, checkout } = order
+    const link = name === null ? null : createLink(trip, { name, ...(imoNumber && { imoNumber }) })
+    const fields = link ? { data: link.data, sig: link.sig } : toTripFields(trip, null)
+    return `/offset?${toFormQuery(fields, checkout ?? { ...WHOLE_TRIP, portfolioId: null })}`
+  }
+
+  /** How an order page that can change refreshes itself, by the number of times it has done so. */
+  function buildRefresh({ params, query }: FastifyRequest<OrderRoute>, isChecking: boolean) {
+    const done = Number(query.refresh ?? 0)
+    const count = Number.isSafeInteger(done) && done >= 0 ? done + 1 : 1
+    const seconds = MIN_REFRESH_SECONDS * REFRESH_BACKOFF ** (count - 1)
+    return {
+      count,
+      seconds: Math.round(Math.min(seconds, MAX_REFRESH_SECONDS)),
+      url: `/o/${params.token}?${isChecking ? 'payment=done&' : ''}refresh=${String(count)}`,
+    }
+  }
+
   async function showOrder(
     request: FastifyRequest<OrderRoute>,
     reply: FastifyReply,
@@ -103,8 +135,8 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     const online = isPaidThroughStripe(order)
       ? buildPaymentView(order, payment, from, format)
       : null
-    if (online?.canPay) reply.allowFormsTo(checkoutOrigin)
-    if (online?.isChecking) reply.header('refresh', String(REFRESH_SECONDS))
+    // A refresh can add the form, but cannot change the policy of the page.
+    if (online) reply.allowFormsTo(checkoutOrigin)
     const view = buildOrderView(order, history, {
       certificate: certificate && {
         code: certificate.code,
@@ -118,7 +150,16 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
       format,
       formatDate: format.time,
     })
-    return reply.renderView({ page }, { order: view, online, path })
+    return reply.renderView(
+      { page, fragment: 'ordering/_order' },
+      {
+        order: view,
+        online,
+        path,
+        refresh: view.isFinal ? null : buildRefresh(request, online?.isChecking ?? false),
+        againUrl: view.status === 'cancelled' ? buildAgainUrl(order) : null,
+      },
+    )
   }
 
   const rateLimit = { max: ORDER_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' }

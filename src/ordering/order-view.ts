@@ -56,13 +56,17 @@ function buildHeading(order: Order, { certificate, payment = null, format }: Vie
   }
   const heading = HEADINGS[order.status]
   if (order.status !== 'cancelled') return heading
-  return isRefundDue(order) || (payment !== null && getBalance(payment) > 0)
+  return awaitsRefund(order, payment)
     ? {
         ...heading,
         explanation: 'This order was cancelled. We have received your payment and will refund it.',
       }
     : heading
 }
+
+/** Whether money that was received will be returned. */
+const awaitsRefund = (order: Order, payment: Payment | null): boolean =>
+  isRefundDue(order) || (payment !== null && getBalance(payment) > 0)
 
 /** When an order first got a status, ISO 8601; `null` if that is not in the history. */
 function findTime(history: readonly HistoryEntry[], status: OrderStatus) {
@@ -157,6 +161,11 @@ export function buildOrderView(
   return {
     orderNumber: order.orderNumber,
     status,
+    /** Whether nothing more happens, unless staff change the order */
+    isFinal:
+      certificate !== null ||
+      status === 'refunded' ||
+      (status === 'cancelled' && !awaitsRefund(order, payment)),
     ...buildHeading(order, options),
     steps: buildSteps(order, history, { certificate, formatDate }),
     certificate: certificate && {

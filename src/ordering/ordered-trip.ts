@@ -3,6 +3,7 @@ import { parseCalculatorForm, toFormFields } from '../calculator/calculator-form
 import type { PrefillError, PrefillResult, ReadPrefill } from '../calculator/prefill.js'
 import type { Vessel } from '../calculator/vessel.js'
 import { hashJson } from '../orders/idempotency-hashes.js'
+import type { Share } from '../orders/share.js'
 
 /** A trip whose offset is ordered. */
 export interface OrderedTrip {
@@ -42,6 +43,18 @@ export const toTripFields = (
   ...toFormFields(calculation),
   ...(link && { code: link.data, codeSig: link.sig }),
 })
+
+/** The query of the order form for a trip, a portfolio and a share. */
+export function toFormQuery(
+  fields: TripFields,
+  { portfolioId, sharePercent, forGuests }: Share & { portfolioId: number | null },
+): string {
+  const query = new URLSearchParams(fields)
+  if (portfolioId !== null) query.set('portfolioId', String(portfolioId))
+  if (forGuests != null) query.set('forGuests', String(forGuests))
+  else if (sharePercent !== null) query.set('sharePercent', String(sharePercent))
+  return query.toString()
+}
 
 /** Reads a signed link of any calculator type. */
 function readLink(readPrefill: ReadPrefill, { data, sig }: Query): PrefillResult {

@@ -98,6 +98,8 @@ const ordering: FastifyPluginAsync<Options> = async (app, options) => {
       paymentStore,
       payments,
       startPayment,
+      createLink,
+      canOrder: quotes !== null,
     })
     await scope.register(certificatePages, {
       certificates,

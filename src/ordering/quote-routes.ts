@@ -13,9 +13,9 @@ import { createValidationProblem, problemResponses } from '../http/problem.js'
 import { Currency } from '../orders/order.js'
 import { ForGuests, SharePercent, WHOLE_TRIP, type Share } from '../orders/share.js'
 import type { PrefillLinks } from '../qr-code/prefill-link.js'
-import { readTrip, toTripFields, type TripFields } from './ordered-trip.js'
+import { readTrip, toFormQuery, toTripFields, type TripFields } from './ordered-trip.js'
 import { requireOrdering } from './require-ordering.js'
-import type { Quote, Quotes } from './quotes.js'
+import type { Quotes } from './quotes.js'
 
 interface Options {
   /** `null` if ordering is off */
@@ -123,17 +123,6 @@ const ERRORS = {
   too_large: ['calculatorData', 'describes a trip that is too large to be ordered'],
 } as const
 
-/** The query of the order form that shows a quote. */
-function toFormQuery(fields: TripFields, quote: Quote, token: string): string {
-  const { portfolio, sharePercent, forGuests } = quote
-  const query = new URLSearchParams(fields)
-  if (portfolio !== null) query.set('portfolioId', String(portfolio.id))
-  if (forGuests == null) query.set('sharePercent', String(sharePercent))
-  else query.set('forGuests', String(forGuests))
-  query.set('quote', token)
-  return query.toString()
-}
-
 const routes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
   const { readPrefill, createLink } = options
 
@@ -178,13 +167,14 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
         throw createValidationProblem([{ path, message }])
       }
       const { quote, token } = result
-      const query = fields && toFormQuery(fields, quote, token)
+      const query =
+        fields && toFormQuery(fields, { portfolioId: quote.portfolio?.id ?? null, ...share })
       return {
         ...quote,
         forGuests,
         tonnes: quote.co2eKg / 1000,
         token,
-        orderUrl: query && `${app.publicBaseUrl()}/offset?${query}`,
+        orderUrl: query && `${app.publicBaseUrl()}/offset?${query}&quote=${token}`,
       }
     },
   )

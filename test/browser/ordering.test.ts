@@ -9,7 +9,6 @@ import { waitForCertificate } from '../support/guest-orders.js'
 import { measurePageWeight } from '../support/page-weight.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { sharedBrowser } from '../support/shared-browser.js'
-import { waitFor } from '../support/wait-for.js'
 import { TRIPS } from '../support/trips.js'
 
 const provider = await startFakeProvider({ token: 'token-of-the-tests' })
@@ -79,6 +78,36 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   t.same(externalRequests, [])
 })
 
+t.test('the order page showed the old status until it was reloaded', async (t) => {
+  const guest = createGuest(url)
+  const path = await placeOrder(guest, { email: 'cleo@example.com', consent: 'yes' })
+  const context = await browser.newContext({ viewport: PHONE, locale: 'en-GB' })
+  t.teardown(() => context.close())
+  const { errors } = recordBrowserErrors(context, url)
+  const page = await context.newPage()
+  await page.goto(url + path)
+  await page.getByRole('heading', { name: 'Waiting for your payment' }).waitFor()
+  await page.getByRole('link', { name: 'Cancel order' }).focus()
+
+  // An outage does not stop it.
+  await page.route('**/o/**', (route) => route.fulfill({ status: 503, body: 'unavailable' }))
+  await page.waitForResponse((response) => response.status() === 503)
+  await page.unroute('**/o/**')
+  const focused = page.locator('a:focus', { hasText: 'Cancel order' })
+  await page.waitForResponse((response) => response.url().includes('refresh=2'))
+  t.equal(await focused.count(), 1, 'keeps the focus')
+
+  const { items } = await ann.call('GET', '/api/admin/orders')
+  await ann.call('PATCH', `/api/admin/orders/${items[0].id}`, { status: 'paid' })
+  await page.getByRole('heading', { name: 'Carbon credits retired' }).waitFor()
+  await page.getByRole('link', { name: 'View certificate' }).waitFor()
+  t.equal(await page.locator('[hx-get]').count(), 0, 'does not refresh a final order')
+  t.same(
+    errors.filter((error) => !error.includes('503')),
+    [],
+  )
+})
+
 t.test('the pages of ordering are accessible', async (t) => {
   for (const [variant, options] of ACCESSIBILITY_VARIANTS) {
     const context = await browser.newContext({ ...options, locale: 'en-GB' })
@@ -105,10 +134,7 @@ t.test('the pages of ordering are accessible', async (t) => {
     await ann.call('PATCH', `/api/admin/orders/${items[0].id}`, { status: 'paid' })
     await page.goBack()
     const link = page.getByRole('link', { name: 'View certificate' })
-    await waitFor(async () => {
-      await page.reload()
-      return (await link.count()) > 0
-    })
+    await link.waitFor()
     await check('the order with its certificate')
     await link.click()
     await page.getByText('Issued by Clearwake').waitFor()

@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { temporaryFolder } from '../support/app.js'
-import { createGuest, findLink, placeOrder, toText } from '../support/guest.js'
-import { startTwoAdmins } from '../support/page-client.js'
+import { postJson, temporaryFolder } from '../support/app.js'
+import { createGuest, fillIn, findLink, placeOrder, readForm, toText } from '../support/guest.js'
+import { startTwoAdmins, type PageResponse } from '../support/page-client.js'
 
 const TRIP = '/offset?type=custom&amount=2&unit=t'
 const PRICE = { CURRENCY: 'EUR', PRICE_PER_TONNE: '24.50' }
@@ -43,6 +43,60 @@ t.test('the page follows the order', async (t) => {
   t.match(toText(await other.get(cancelled)), /Cancelled .*nothing to pay.*Cancelled \d/)
   t.equal((await other.get(`${cancelled}/cancel`)).status, 303)
   t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'refunded')
+})
+
+t.test('an order page never refreshed itself', async (t) => {
+  const { guest, path, change } = await startWithOrder(t)
+  const htmx = { 'hx-request': 'true', 'hx-request-type': 'partial' }
+  const readRefresh = ({ text }: PageResponse) =>
+    /<div id="refresh-(\d+)" hx-get="([^"]+)" hx-trigger="every (\d+)s"/.exec(text)?.slice(1)
+
+  const page = await guest.get(path)
+  t.same(readRefresh(page), ['1', `${path}?refresh=1`, '3'])
+  t.match(page.text, `<noscript><p><a href="${path}">Check for news</a></p></noscript>`)
+  const later = await guest.get(`${path}?refresh=7`, htmx)
+  t.same(readRefresh(later), ['8', `${path}?refresh=8`, '19'], 'less often each time')
+  t.notMatch(later.text, '<h1>')
+  for (const refresh of ['1e9', '-1', 'x', '1&refresh=2']) {
+    const { status, text } = await guest.get(`${path}?refresh=${refresh}`, htmx)
+    t.equal(status, 200)
+    t.ok(Number(/every (\d+)s/.exec(text)?.[1]) <= 300)
+  }
+  await change({ status: 'paid' })
+  t.ok(readRefresh(await guest.get(path)))
+  await change({ status: 'refunded' })
+  t.notOk(readRefresh(await guest.get(path)), 'a final order does not change')
+})
+
+t.test('a cancelled order could not be ordered again', async (t) => {
+  const { url } = await startTwoAdmins(t, PRICE)
+  const { body } = await postJson(`${url}/api/qr-code/generate`, {
+    calculatorType: 'fuel',
+    calculatorData: { fuelType: 'mgo', quantity: 1234.5, unit: 'l', guests: 4 },
+    vessel: { name: 'Argo', imoNumber: '9074729' },
+  })
+  const { search } = new URL(body.url)
+  for (const [trip, expected, share] of [
+    [
+      `/offset${search}&forGuests=2`,
+      /Argo , IMO 9074729: 1,234\.5 l/,
+      { share: 'guests', partGuests: '2' },
+    ],
+    [
+      '/offset?type=custom&amount=2.345&unit=t&sharePercent=50',
+      /2\.345 t/,
+      { share: 'percent', otherPercent: '50' },
+    ],
+  ] as const) {
+    const guest = createGuest(url)
+    const form = fillIn(readForm(await guest.get(trip)))
+    const path = (await guest.post('/offset', form)).headers.get('location') ?? ''
+    t.equal(findLink(await guest.get(path), 'Order again'), '')
+    await guest.post(`${path}/cancel`, new URLSearchParams())
+    const again = await guest.get(findLink(await guest.get(path), 'Order again'))
+    t.match(toText(again), expected)
+    t.match(Object.fromEntries(readForm(again)), share)
+  }
 })
 
 t.test('a guest cancels until the order is paid', async (t) => {
