@@ -12,7 +12,12 @@ import { WHOLE_TRIP } from '../orders/share.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import { createFormId, isFormId, type FormTokens } from './form-token.js'
 import { getCertificateName, parseOrderForm, toText, type OrderForm } from './order-form.js'
-import { buildOrderFormView, type FormNotice, type PageFormat } from './order-form-view.js'
+import {
+  buildOrderFormView,
+  FORM_NOTICES,
+  type FormNotice,
+  type PageFormat,
+} from './order-form-view.js'
 import { readTrip, type OrderedTrip, type TripFields, type TripResult } from './ordered-trip.js'
 import type { StartPayment } from './start-payment.js'
 import type { PlaceOrder } from './place-order.js'
@@ -53,6 +58,9 @@ const FORM_SECONDS = 30 * 60
 /** Some clients reject longer response headers. */
 const MAX_QUERY_LENGTH = 4_000
 
+/** Browsers reject longer cookies. */
+const MAX_DRAFT_LENGTH = 3_900
+
 type Outcome = 'created' | 'replayed' | 'duplicate' | 'invalid' | 'price_changed' | 'failed'
 
 const pages: FastifyPluginAsync<Options> = async (app, options) => {
@@ -70,6 +78,8 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
 
   const secure = app.publicBaseUrl().startsWith('https:')
   const cookieName = secure ? '__Secure-clearwake-order' : 'clearwake-order'
+  /** Keeps what a guest has submitted, so that a redirect can show it again. */
+  const draftCookieName = `${cookieName}-draft`
   const cookieOptions: CookieSerializeOptions = {
     path: '/offset',
     httpOnly: true,
@@ -156,25 +166,58 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   const parseForm = (fields: Fields, { calculation }: OrderedTrip): OrderForm =>
     parseOrderForm(fields, { needsConsent, guests: calculation.calculatorData.guests })
 
+  /** What was submitted in the form that a redirect shows again; empty if there is none. */
+  function readDraft({ query, cookies }: FastifyRequest<{ Querystring: Fields }>): Fields {
+    if (query.draft === undefined) return {}
+    try {
+      const text = Buffer.from(cookies[draftCookieName] ?? '', 'base64url').toString()
+      const draft = JSON.parse(text) as unknown
+      return typeof draft === 'object' && draft !== null ? { ...draft } : {}
+    } catch {
+      return {}
+    }
+  }
+
   app.get<{ Querystring: Fields }>('/offset', async (request, reply) => {
     requireOrdering(options.quotes)
-    const { query } = request
-    const result = readRequestTrip(request, query)
+    const result = readRequestTrip(request, request.query)
     if (result.outcome !== 'valid') return showTripError(reply, result)
+    const { trip, fields } = result
+    const draft = readDraft(request)
+    const submitted = { ...request.query, ...draft }
+    const form = parseForm(submitted, trip)
     const cookie = request.cookies[cookieName]
+    const notice = FORM_NOTICES.find((name) => name === draft.notice)
     return showForm(reply, {
-      trip: result.trip,
-      fields: result.fields,
-      form: parseForm(query, result.trip),
-      quoteToken: toText(query.quote),
-      formId: isFormId(cookie) ? cookie : createFormId(),
+      trip,
+      fields,
+      form,
+      quoteToken: toText(submitted.quote),
+      formId:
+        formTokens.read(toText(draft.form), trip) ?? (isFormId(cookie) ? cookie : createFormId()),
+      showErrors: draft.showErrors === true,
+      ...(notice && { notice }),
     })
   })
 
-  /** Shows the form again, with the reason for the rejection or the errors to fix. */
-  function rejectForm(reply: FastifyReply, outcome: Outcome, state: FormState, status = 422) {
-    orders.inc({ outcome })
-    return showForm(reply.code(status), { ...state, showErrors: true })
+  /**
+   * Redirects to the form with what was submitted, so that a guest who comes back to it, such as
+   * from the payment page, does not have to send it again. Shows it at once if it is too long.
+   */
+  function redirectToForm(reply: FastifyReply, body: Fields, state: FormState) {
+    const { trip, fields, formId, notice, showErrors = false } = state
+    const submitted = Object.fromEntries(
+      Object.entries(body).filter(([name]) => !(name in fields) && name !== 'action'),
+    )
+    const form = formTokens.create(formId, trip)
+    const draft = Buffer.from(JSON.stringify({ ...submitted, form, notice, showErrors }))
+    const query = new URLSearchParams({ ...fields, draft: '' }).toString()
+    const cookie = draft.toString('base64url')
+    if (cookie.length > MAX_DRAFT_LENGTH || query.length > MAX_QUERY_LENGTH) {
+      return showForm(reply.code(422), state)
+    }
+    reply.setCookie(draftCookieName, cookie, cookieOptions)
+    return reply.redirect(`/offset?${query}`, 303)
   }
 
   app.post<{ Body: Fields | undefined }>(
@@ -188,6 +231,10 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
         throw new Problem(403, 'The form was sent from another site. Nothing was ordered.')
       }
       const { body = {} } = request
+      const rejectForm = (outcome: Outcome, rejected: FormState) => {
+        orders.inc({ outcome })
+        return redirectToForm(reply, body, { ...rejected, showErrors: true })
+      }
       const result = readRequestTrip(request, body)
       if (result.outcome !== 'valid') return showTripError(reply, result)
       const { trip, fields } = result
@@ -196,21 +243,23 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
       const formId = knownId ?? createFormId()
       const quoteToken = toText(body.quote)
       const state = { trip, fields, form, quoteToken, formId }
-      if (body.action === 'update') return showForm(reply, state)
+      if (body.action === 'update') {
+        return request.wantsFragment ? showForm(reply, state) : redirectToForm(reply, body, state)
+      }
 
       const { portfolioId, share, details } = form
       const quote = share && quotes.read(quoteToken, { ...trip, ...share, portfolioId })
       if (quote === null) {
-        return rejectForm(reply, 'price_changed', { ...state, notice: 'price_changed' })
+        return rejectForm('price_changed', { ...state, notice: 'price_changed' })
       }
-      if (details === null) return rejectForm(reply, 'invalid', state)
+      if (details === null) return rejectForm('invalid', state)
       if (knownId === null) {
-        return rejectForm(reply, 'invalid', { ...state, notice: 'form_expired' })
+        return rejectForm('invalid', { ...state, notice: 'form_expired' })
       }
       const name = getCertificateName(form)
       // The guest has to see the problem before paying, but can keep the name.
       if (toText(body.keptName) !== name && (await findNameProblem(name)) !== null) {
-        return rejectForm(reply, 'invalid', { ...state, notice: 'unprintable_name' })
+        return rejectForm('invalid', { ...state, notice: 'unprintable_name' })
       }
       let placed
       try {
@@ -219,15 +268,16 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
       } catch (error) {
         const problem = await handleStoreError(error, request).catch((one: unknown) => one)
         if (!(problem instanceof Problem)) throw problem
-        reply.headers(problem.headers)
-        const failed = { ...state, alert: problem.message }
-        return rejectForm(reply, 'failed', failed, problem.statusCode)
+        orders.inc({ outcome: 'failed' })
+        reply.code(problem.statusCode).headers(problem.headers)
+        return showForm(reply, { ...state, alert: problem.message, showErrors: true })
       }
       if (placed.outcome === 'idempotency_key_reused') {
         const duplicate = { ...state, formId: createFormId(), notice: 'duplicate' as const }
-        return rejectForm(reply, 'duplicate', duplicate)
+        return rejectForm('duplicate', duplicate)
       }
       orders.inc({ outcome: placed.outcome })
+      reply.clearCookie(draftCookieName, cookieOptions)
       return reply.redirect(await startPayment(placed.order, `/o/${placed.token}`), 303)
     },
   )

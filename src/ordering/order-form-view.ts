@@ -23,7 +23,13 @@ export interface PageFormat {
 }
 
 /** Why an order form is shown again. */
-export type FormNotice = 'price_changed' | 'form_expired' | 'duplicate' | 'unprintable_name' | null
+export const FORM_NOTICES = [
+  'price_changed',
+  'form_expired',
+  'duplicate',
+  'unprintable_name',
+] as const
+export type FormNotice = (typeof FORM_NOTICES)[number]
 
 interface OrderFormPage {
   trip: OrderedTrip
@@ -33,7 +39,7 @@ interface OrderFormPage {
   result: QuoteResult | null
   formToken: string
   prices: OfferPrice[]
-  notice: FormNotice
+  notice: FormNotice | null
   /** An error that is not about a field */
   alert: string | null
   showErrors: boolean

@@ -66,6 +66,21 @@ t.test('a guest scans and pays on four screens', async (t) => {
   t.equal((await ann.call('GET', '/api/admin/orders')).totalItems, 1)
 })
 
+t.test('after an error, the browser asked to send the form again', async (t) => {
+  const { page } = await openPhone(t)
+  await page.goto(`${url}/offset?type=custom&amount=2&unit=t`)
+  await page.getByLabel('Name', { exact: true }).fill('Ann Example')
+  await page.getByRole('button', { name: 'Order and pay' }).click()
+  const summary = page.getByRole('alert').filter({ hasText: 'Fix 1 error' })
+  await summary.waitFor()
+  t.ok(await summary.evaluate((element) => element === document.activeElement), 'has the focus')
+  await page.getByLabel('Email').fill('ann@example.com')
+  await page.getByRole('button', { name: 'Order and pay' }).click()
+  await page.waitForURL(/\/c\/pay\//)
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Buy carbon credits' }).waitFor()
+})
+
 t.test('a guest stops, comes back and pays; another cancels', async (t) => {
   const { page, errors } = await openPhone(t)
   const session = await order(page)

@@ -1,6 +1,9 @@
 import type { PageResponse } from './page-client.js'
 
-/** A guest's browser without scripts: keeps cookies, sends forms, does not follow redirects. */
+/**
+ * A guest's browser without scripts: keeps cookies and sends forms. Follows redirects to an order
+ * form, but no others.
+ */
 export interface Guest {
   get: (path: string, headers?: Record<string, string>) => Promise<PageResponse>
   post: (
@@ -27,8 +30,15 @@ export function createGuest(url: string): Guest {
   }
   return {
     get: (path, headers = {}) => send(path, { headers }),
-    post: (path, body, headers = {}) =>
-      send(path, { method: 'POST', body, headers: { origin: url, ...headers } }),
+    async post(path, body, headers = {}) {
+      const response = await send(path, {
+        method: 'POST',
+        body,
+        headers: { origin: url, ...headers },
+      })
+      const location = response.headers.get('location') ?? ''
+      return location.startsWith('/offset?') ? send(location, { headers }) : response
+    },
   }
 }
 
