@@ -47,7 +47,8 @@ document.addEventListener('htmx:error', ({ target }) => {
   notice.className = 'alert'
   notice.setAttribute('role', 'alert')
   notice.textContent = 'No connection. Showing the earlier result.'
-  result.prepend(notice)
+  // The bar stays in view.
+  ;(result.querySelector('.result-bar') ?? result).prepend(notice)
 })
 
 addEventListener('online', () => {

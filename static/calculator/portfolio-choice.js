@@ -1,6 +1,14 @@
-// The button that buys credits follows the chosen portfolio, also when the result changes.
+// The button that buys credits follows the chosen portfolio, also when the result changes or the
+// form is reset.
+
+const STORAGE_KEY = 'portfolio'
 
 let chosenId = null
+try {
+  chosenId = sessionStorage.getItem(STORAGE_KEY)
+} catch {
+  // The browser blocks storage.
+}
 
 function showChoice() {
   const link = document.getElementById('checkout')
@@ -16,6 +24,7 @@ document.addEventListener('change', ({ target }) => {
   if (!target.matches('#offers [name=portfolio]')) return
   chosenId = target.value
   showChoice()
+  sessionStorage.setItem(STORAGE_KEY, chosenId)
 })
 document.addEventListener('htmx:after:swap', showChoice)
 showChoice()

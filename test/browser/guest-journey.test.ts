@@ -53,7 +53,7 @@ t.test(
       t.ok(code.version <= 10, 'a usual trip fits version 10')
 
       await page.goto(code.url)
-      t.equal(await page.locator('.loading').isVisible(), false)
+      await page.locator('.loading').waitFor({ state: 'hidden' })
       t.equal(await page.locator('.vessel bdi').textContent(), trip.vessel.name)
       const values = await valuesOf(page)
       for (const [name, value] of Object.entries(trip.calculatorData)) {

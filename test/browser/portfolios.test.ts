@@ -101,6 +101,50 @@ t.test('a result shows the price of credits for the trip, and updates it', async
   t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
+t.test('only the title of a portfolio chose it, and a reset forgot the choice', async (t) => {
+  const url = await offer(t, offering(...PORTFOLIOS), { CURRENCY: 'USD', PRICE_PER_TONNE: '20' })
+  const { page } = await phone(t)
+  const { body: code } = await postJson(`${url}/api/qr-code/generate`, TRIPS[0])
+  await page.goto(code.url)
+  await shown(page)
+  const item = page.locator('.portfolios > li', { hasText: 'Blue Carbon' })
+  const { width = 0, height = 0 } = (await item.boundingBox()) ?? {}
+  await item.click({ position: { x: width - 10, y: height - 10 } })
+  t.ok(await page.getByRole('radio', { name: 'Blue Carbon' }).isChecked())
+  const button = await page.locator('#checkout').innerText()
+
+  await page.locator('#quantity').fill('400')
+  const reset = page.getByRole('link', { name: 'Reset to scanned values' })
+  await reset.waitFor()
+  const place = (await reset.boundingBox())?.y ?? 0
+  await reset.click()
+  await page.getByText('Filled in from a QR code').waitFor()
+  await shown(page)
+  t.equal(await page.locator('#quantity').inputValue(), '500')
+  t.ok(await page.getByRole('radio', { name: 'Blue Carbon' }).isChecked())
+  t.equal(await page.locator('#checkout').innerText(), button)
+  t.ok(place > 0)
+  await page.locator('#prefill-source').waitFor()
+  const note = (await page.locator('#prefill-source').boundingBox())?.y ?? -1
+  t.ok(note >= 0 && note < 844, 'the form stays in view')
+})
+
+t.test('the offline note was above the view', async (t) => {
+  const url = await offer(t, offering(...PORTFOLIOS))
+  const { context, page } = await phone(t)
+  await page.goto(url + ONE_TONNE)
+  await shown(page)
+  await page.locator('#amount').scrollIntoViewIfNeeded()
+  await context.setOffline(true)
+  await page.locator('#amount').fill('3')
+  const notice = page.getByRole('alert').filter({ hasText: 'No connection' })
+  await notice.waitFor()
+  const { y = -1, height = 0 } = (await notice.boundingBox()) ?? {}
+  t.ok(y >= 0 && y + height <= PHONE.height, `in view at ${y}`)
+  await context.setOffline(false)
+  await notice.waitFor({ state: 'detached' })
+})
+
 t.test('if guests can order, the prices are those of orders', async (t) => {
   const portfolios = offering(
     { id: 1, name: 'Cheap', pricePerTonMinor: 2345, currency: 'EUR' },
