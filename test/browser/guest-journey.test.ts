@@ -114,10 +114,10 @@ t.test('copies the link of a result and prints it without the form', async (t) =
   }
   t.match(await page.locator('#outcome').innerText(), /Emission factors and conversions/)
   t.match(await page.locator('#outcome').innerText(), /Calculated on \d+ \w+ \d{4} by Clearwake/)
-  const pdf = (await page.pdf({ format: 'A4' })).toString('latin1')
-  t.equal(pdf.match(/\/Type \/Page\b/g)?.length, 1, 'on one sheet')
   await page.evaluate(() => dispatchEvent(new Event('afterprint')))
   t.equal(await page.locator('.calculation-details[open]').count(), 0, 'closed again')
+  const pdf = (await page.pdf({ format: 'A4' })).toString('latin1')
+  t.equal(pdf.match(/\/Type \/Page\b/g)?.length, 1, 'on one sheet')
 })
 
 t.test('a number typed with a thousands separator leaves a plain one in the address', async (t) => {
