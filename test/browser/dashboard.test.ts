@@ -209,6 +209,35 @@ t.test('links each slice of the status chart to its orders', async (t) => {
   t.equal(await page.locator('table.orders tbody tr').count(), counts[1])
 })
 
+t.test('a point of the timeline did nothing', async (t) => {
+  const page = await openDashboard(t, '?range=7d')
+  await waitForCharts(page)
+  const box = await page.locator('#timeline-chart .apexcharts-grid').boundingBox()
+  if (box === null) throw new Error('the chart is not visible')
+  const row = page.locator('#timeline tbody tr').last()
+  const date = await row.locator('time').getAttribute('datetime')
+  await page.mouse.move(box.x + box.width - 30, box.y + box.height / 2)
+  await page.locator('.apexcharts-tooltip.apexcharts-active').waitFor()
+  await page.mouse.click(box.x + box.width - 2, box.y + box.height / 2)
+  await page.waitForURL(`**/admin/orders?from=${date}&to=${date}`)
+})
+
+t.test('the panel of a custom period stayed open over the cards', async (t) => {
+  const page = await openDashboard(t)
+  const panel = page.locator('.dropdown-panel')
+  await page.getByText('Custom period').click()
+  await page.getByLabel('From').fill('2026-02-01')
+  await page.getByLabel('To', { exact: true }).fill('2026-02-28')
+  await page.getByRole('button', { name: 'Show', exact: true }).click()
+  await page.waitForURL('**from=2026-02-01**')
+  await panel.waitFor({ state: 'hidden' })
+  t.equal(await getFocusedId(page), 'range-custom')
+  await page.getByText('Custom period').click()
+  await panel.waitFor()
+  await page.getByRole('heading', { name: 'Dashboard' }).click()
+  await panel.waitFor({ state: 'hidden' })
+})
+
 t.test('links cards and table rows to their orders', async (t) => {
   const page = await openDashboard(t, '?range=90d')
   const orders = Number(await page.locator('#card-orders .value').innerText())

@@ -134,7 +134,7 @@ export function buildCards({
       href: buildOrdersUrl({
         ...(cohort.from === null ? {} : { from: cohort.from }),
         to: cohort.to,
-        status: COUNTED_STATUSES,
+        status: ['fulfilled'],
       }),
       value: cohort.total === 0 ? '–' : share(cohort.rate),
       notes: [

@@ -12,7 +12,13 @@ import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
 import { buildWebhookAlerts } from '../settings/webhook-view.js'
 import { buildDashboardView } from './dashboard-view.js'
-import { buildRangeChoices, buildRangeUrl, parsePeriod, type RangeQuery } from './ranges.js'
+import {
+  buildRangeChoices,
+  buildRangeUrl,
+  isReversed,
+  parsePeriod,
+  type RangeQuery,
+} from './ranges.js'
 
 const STATS = { config: { permission: 'stats:read' } } as const
 
@@ -67,11 +73,15 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   app.get<{ Querystring: RangeQuery }>('/admin', STATS, async (request, reply) => {
     const period = parsePeriod(request.query)
     const ranges = buildRangeChoices(period)
+    const hasReversedDates = isReversed(request.query)
     if (request.wantsFragment) {
       const content = await buildContent(request, period)
       return reply
         .code(content.statusCode)
-        .renderView({ page: 'portal/dashboard/_fragment' }, { ranges, ...content })
+        .renderView(
+          { page: 'portal/dashboard/_fragment' },
+          { ranges, hasReversedDates, ...content },
+        )
     }
     const { administrator } = request
     const nonce = reply.createStyleNonce()
@@ -81,6 +91,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
       async () =>
         app.view('portal/dashboard/_content', {
           ...(await buildContent(request, period)),
+          hasReversedDates,
           can: (permission: Permission) => request.can(permission),
         }),
     )

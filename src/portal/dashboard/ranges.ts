@@ -31,6 +31,10 @@ export function parsePeriod({ range, from, to }: RangeQuery): StatsPeriod {
   return preset === undefined ? DEFAULT_PERIOD : { range: preset }
 }
 
+/** Whether the first day of a custom period is after the last. */
+export const isReversed = ({ range, from, to }: RangeQuery): boolean =>
+  range === 'custom' && (toDate(from) ?? '') > (toDate(to) ?? '9')
+
 /** The URL of the dashboard for a period. */
 export const buildRangeUrl = (period: StatsPeriod): string =>
   `/admin?${new URLSearchParams({ ...period }).toString()}`

@@ -1,6 +1,8 @@
 // Draws the charts from the data tables next to them. The server has already formatted numbers and
 // dates for the user's locale.
 
+import '../menus.js'
+
 // The CSP nonce of the document; it stays valid after htmx swaps.
 const nonce = document.getElementById('dashboard')?.dataset.styleNonce
 
@@ -79,7 +81,14 @@ function getTimelineOptions(chart) {
   const hasLabel = (index) => (rows.length - 1 - index) % labelInterval === 0
   const accent = getColor(chart, '--accent')
   return {
-    chart: getCommonOptions(chart, 'area'),
+    chart: {
+      ...getCommonOptions(chart, 'area'),
+      events: {
+        // Anywhere above or below a point, as for its tooltip.
+        click: (_event, _chart, { dataPointIndex }) =>
+          rows[dataPointIndex]?.querySelector('a')?.click(),
+      },
+    },
     series: [{ name, data: values }],
     colors: [accent],
     stroke: { width: 2.5, curve: 'straight', lineCap: 'round' },

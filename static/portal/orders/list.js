@@ -1,15 +1,9 @@
 // The list of orders. Events are delegated because htmx swaps the list.
 
+import '../menus.js'
 import './export.js'
 import './selection.js'
 import './shortcuts.js'
-
-// A click outside an open menu, or on one of its date ranges, closes it.
-document.addEventListener('click', (event) => {
-  for (const menu of document.querySelectorAll('.dropdown[open]')) {
-    if (!event.composedPath().includes(menu) || event.target.closest('.presets')) menu.open = false
-  }
-})
 
 // Other requests are blocked during a change, because they would cancel it and lose its result.
 let pendingChange = null
