@@ -248,6 +248,22 @@ t.test('a newer request cancels an earlier one', async (t) => {
   t.equal((await getOrderNumbers(page))[0], 'CW-000001')
 })
 
+t.test('the text of a row could not be selected', async (t) => {
+  const page = await openPage(t)
+  await page.goto(LIST)
+  const email = page.locator('.customer-cell small').first()
+  const { x = 0, y = 0, width = 0, height = 0 } = (await email.boundingBox()) ?? {}
+  const address = page.url()
+  await page.mouse.move(x + 1, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(x + width - 1, y + height / 2, { steps: 5 })
+  await page.mouse.up()
+  t.match(await page.evaluate(() => String(getSelection())), /@/)
+  t.equal(page.url(), address, 'the order was not opened')
+  await page.locator('.status-cell').first().click()
+  await page.waitForURL(/\/admin\/orders\/\d+/)
+})
+
 t.test('selects and opens rows by keyboard', async (t) => {
   const page = await openPage(t)
   await page.goto(`${LIST}?sort=orderNumber`)
@@ -296,7 +312,7 @@ for (const javaScriptEnabled of [true, false]) {
     await message.waitFor()
     t.match(await message.innerText(), '2 orders are now cancelled.')
     t.match(await status.innerText(), 'Cancelled')
-    await message.getByRole('button', { name: 'Undo' }).click()
+    await message.getByRole('button', { name: 'Undo', exact: true }).click()
     await message.filter({ hasText: 'Change undone for 2 orders.' }).waitFor()
     t.match(await status.innerText(), 'Fulfilled')
     t.equal((await getOrderNumbers(page))[0], 'CW-000001', 'keeps the order of the list')
@@ -439,7 +455,7 @@ for (const javaScriptEnabled of [true, false]) {
       '10 orders are now fulfilled. 10 orders already had this status.',
     )
     t.notOk(await page.locator('.bulk-bar').isVisible(), 'nothing stays selected')
-    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('button', { name: 'Undo', exact: true }).click()
     await page.getByText('Change undone for 10 orders.').waitFor()
   })
 }

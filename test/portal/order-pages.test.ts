@@ -504,6 +504,24 @@ t.test('undoes a status change until another follows', async (t) => {
   t.notMatch(toVisibleText(reopened), /Undo/, 'reopening offers no undo')
 })
 
+t.test('a change could be undone only in the message after it', async (t) => {
+  const { ann, ben } = await startTwoAdmins(t)
+  const { id } = await createOrder(ann, { status: 'paid' })
+  const page = `/admin/orders/${id}`
+  const read = async (client = ann) => toVisibleText(await client.get(page))
+  t.notMatch(await read(), /Undo/)
+  await ann.post(`${page}/status`, { version: '1', status: 'processing' })
+  t.match(await read(), /is now processing\. Undo/)
+  t.match(await read(), /Undo this change/, 'also later')
+  t.notMatch(await read(ben), /Undo/, 'but only by the author')
+  await ann.post(`${page}/restore`, { version: '2' })
+  await ann.post(`${page}/cancel`, { version: '3' })
+  await read()
+  t.match(await read(), /Undo this change/)
+  await ann.call('PATCH', `${ORDERS}/${id}`, { notes: 'x' })
+  t.notMatch(await read(), /Undo/)
+})
+
 t.test('undoes the cancellation that the user saw, never another', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const { id } = await createOrder(ann)

@@ -417,6 +417,7 @@ const sketches = ({
     { path: `/api/admin/accounts/${ACCOUNT_ID}/second-factor` },
   ],
   'GET /admin/settings/people': [{}],
+  'GET /admin/settings/people/invite': [{}],
   'POST /admin/settings/people': [{ form: { email: 'new-person@example.com', role: 'viewer' } }],
   'GET /admin/settings/people/:id/delete': [
     { path: `/admin/settings/people/${ACCOUNT_ID}/delete` },

@@ -64,30 +64,38 @@ export function createOrderPresenter(
   const getOrderUrl = (request: OrderRequest, order: Order): string =>
     buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}`)
 
-  const canUndo = async (code: MessageCode, order: Order): Promise<boolean> =>
-    (code === 'cancelled' &&
-      order.status === 'cancelled' &&
-      getStatusBeforeCancellation(order) !== null) ||
-    (code === 'moved' &&
-      getPreviousStatus(order, (await store.getHistory(order.id)) ?? []) !== undefined &&
-      (await explainBlockedUndo(order, store, payments.store)) === null)
+  /** The form that undoes the latest change of the status; `null` if it cannot be undone. */
+  async function buildUndo(request: OrderRequest, order: Order) {
+    const canUndo =
+      request.can(getUndoPermission(order.status)) &&
+      (order.status === 'cancelled'
+        ? getStatusBeforeCancellation(order) !== null
+        : getPreviousStatus(order, (await store.getHistory(order.id)) ?? []) !== undefined &&
+          (await explainBlockedUndo(order, store, payments.store)) === null)
+    if (!canUndo) return null
+    return {
+      action: buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}/restore`),
+      target: '#messages',
+      swap: 'innerHTML',
+      sync: '#order:drop',
+      fields: [{ name: 'version', value: order.version }],
+    }
+  }
 
   const buildMessage = async (request: OrderRequest, code: MessageCode, order: Order) => ({
     text: formatFlashMessage(code, order),
     undo:
-      request.can(getUndoPermission(order.status)) && (await canUndo(code, order))
-        ? {
-            action: buildContextUrl(
-              parseListContext(request.query),
-              `/admin/orders/${order.id}/restore`,
-            ),
-            target: '#messages',
-            swap: 'innerHTML',
-            sync: '#order:drop',
-            fields: [{ name: 'version', value: order.version }],
-          }
+      code === 'moved' || (code === 'cancelled' && order.status === 'cancelled')
+        ? await buildUndo(request, order)
         : null,
   })
+
+  /** Users can undo their own last change later, too. */
+  async function buildHistoryUndo(request: OrderRequest, { order, history: [latest] }: OrderData) {
+    const isOwn = latest?.by === request.administrator.email
+    const isStatusChange = latest?.changes.some(({ field }) => field === 'status')
+    return isOwn && isStatusChange ? buildUndo(request, order) : null
+  }
 
   async function consumeMessage(request: OrderRequest, reply: FastifyReply) {
     const flash = request.wantsFragment ? null : reply.consumeFlash()
@@ -155,6 +163,7 @@ export function createOrderPresenter(
       {
         administrator: request.administrator,
         order: buildOrderView(data, state),
+        undo: await buildHistoryUndo(request, data),
         group: form?.group ?? state.editedGroup,
         isGroupOnly,
         currencies: form && buildCurrencyChoices(await store.listCurrencies(), locale),

@@ -121,10 +121,23 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
   const getRequestFormatters = ({ headers }: FastifyRequest) =>
     getFormatters(getLocale(headers['accept-language']), app.config.TIME_ZONE)
 
-  async function render(
-    reply: FastifyReply,
-    { form = EMPTY_FORM, newLink = null }: { form?: InviteForm; newLink?: NewLink | null } = {},
-  ) {
+  const renderInvitation = (reply: FastifyReply, form: InviteForm) =>
+    renderSettings(
+      reply,
+      { page: 'portal/settings/person-invite' },
+      {
+        form,
+        roles: ROLES.toReversed().map((name) => ({
+          name,
+          label: ROLE_LABELS[name],
+          description: ROLE_DESCRIPTIONS[name],
+          isSelected: name === form.role,
+        })),
+        sendsMail: mail.isConfigured,
+      },
+    )
+
+  async function renderList(reply: FastifyReply, newLink: NewLink | null = null) {
     const { email } = reply.request.administrator
     const format = getRequestFormatters(reply.request)
     const accounts = await app.accounts.list()
@@ -134,15 +147,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
       { page: 'portal/settings/people' },
       {
         people: accounts.map((account) => buildPersonView(account, email, format)),
-        form,
-        roles: ROLES.toReversed().map((name) => ({
-          name,
-          label: ROLE_LABELS[name],
-          description: ROLE_DESCRIPTIONS[name],
-          isSelected: name === form.role,
-        })),
         newLink,
-        sendsMail: mail.isConfigured,
         success: text === undefined ? null : { text },
       },
     )
@@ -159,24 +164,28 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
     return reply.redirect(PEOPLE_URL, 303)
   }
 
-  app.get(PEOPLE_URL, FORM, async (_request, reply) => render(reply))
+  app.get(PEOPLE_URL, MANAGE, async (_request, reply) => renderList(reply))
+
+  app.get(`${PEOPLE_URL}/invite`, FORM, async (_request, reply) =>
+    renderInvitation(reply, EMPTY_FORM),
+  )
 
   app.post<Route>(PEOPLE_URL, MANAGE_LINKS, async (request, reply) => {
     const { administrator, body = {}, log } = request
     const { form, value } = parseInviteForm(body)
-    if (value === null) return render(reply.code(422), { form })
+    if (value === null) return renderInvitation(reply.code(422), form)
     const created = await app.accounts.invite(value, getAuditActor(request), (tx, { id }) =>
       mail.enqueue(tx, 'invitation', id),
     )
     if (created === null) {
       const { message } = createDuplicateProblem(value.email)
-      return render(reply.code(409), { form: { ...form, errors: { email: message } } })
+      return renderInvitation(reply.code(409), { ...form, errors: { email: message } })
     }
     const { account, token } = created
     log.info({ account: account.id, by: administrator.email }, 'account invited')
     const url = app.publicBaseUrl() + getLinkPath('invitation', token)
     const newLink = { email: account.email, url, isInvitation: true, isSent: mail.isConfigured }
-    return render(reply, { newLink })
+    return renderList(reply, newLink)
   })
 
   app.post<Route>(`${PEOPLE_URL}/:id/role`, MANAGE, async (request, reply) => {
@@ -210,7 +219,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
     await app.auditLog.record(request, { action: 'account.link_created', details })
     const url = app.publicBaseUrl() + getLinkPath(purpose, token)
     const newLink = { email, url, isInvitation: purpose === 'invitation', isSent: false }
-    return render(reply, { newLink })
+    return renderList(reply, newLink)
   })
 
   app.post<Route>(`${PEOPLE_URL}/:id/second-factor/remove`, MANAGE, async (request, reply) => {

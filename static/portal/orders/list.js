@@ -5,6 +5,14 @@ import './export.js'
 import './selection.js'
 import './shortcuts.js'
 
+// A click on a row opens its order, like a click on its link.
+document.addEventListener('click', (event) => {
+  const { target } = event
+  const link = target.closest('.orders tbody tr')?.querySelector('.row-link')
+  if (!link || target.closest('a, input, label') || !getSelection().isCollapsed) return
+  link.dispatchEvent(new MouseEvent('click', event))
+})
+
 // Other requests are blocked during a change, because they would cancel it and lose its result.
 let pendingChange = null
 document.addEventListener('htmx:config:request', (event) => {
