@@ -176,8 +176,10 @@ export async function buildApp({
     paymentStore,
   )
   app.addHook('onClose', () => store.close())
-  const events = createEventDispatcher(store, app.database)
-  const outbox = createOutboxWorker(app.database, app.log)
+  const events = createEventDispatcher(store, app.database, app.log)
+  const outbox = createOutboxWorker(app.database, app.log, app.metrics)
+  outbox.addSender(events.sender)
+  app.readiness.set('events', () => events.getReadiness())
   const orderLinks = createServiceLinks(app)
   const mail = createServiceMail(app, {
     store,
@@ -185,15 +187,15 @@ export async function buildApp({
     payments: paymentStore,
     delivery: mailDelivery,
   })
-  events.addConsumer(webhooks.consume)
-  events.addConsumer(mail.consume)
+  events.addConsumer('webhooks', webhooks.consume)
+  events.addConsumer('mail', mail.consume)
   outbox.addSender(webhooks.sender)
   if (mail.sender) outbox.addSender(mail.sender)
   const accountMail = createAccountMail(app, mail)
   if (accountMail.sender) outbox.addSender(accountMail.sender)
   await app.register(accountManagement, { mail: accountMail })
   if (conversions) {
-    events.addConsumer(conversions.consume)
+    events.addConsumer('conversions', conversions.consume)
     app.schedule('count conversions', CONVERSIONS_MS, () => conversions.flush())
     app.addHook('onClose', () =>
       conversions
@@ -208,7 +210,7 @@ export async function buildApp({
   app.addHook('preClose', () => outbox.close())
   const payments = await createServicePayments(app, store, paymentStore)
   if (payments !== null) {
-    events.addConsumer(payments.consume)
+    events.addConsumer('payments', payments.consume)
     app.schedule('check payments', POLL_MS, () => payments.checkDue())
   }
   app.addHook('onReady', () => webhooks.encryptSecretsAgain())
@@ -232,7 +234,7 @@ export async function buildApp({
     onIssued: (tx, { certificate, order }) => mail.announceCertificate(tx, order, certificate.code),
     providerName: app.config.ORDERSOURCE_NAME ?? null,
   })
-  events.addConsumer(issuer.consume)
+  events.addConsumer('certificates', issuer.consume)
   outbox.addSender(issuer.sender)
   await app.register(paymentRoutes, { store, paymentStore })
   await app.register(stripeWebhooks, { payments })
@@ -250,7 +252,7 @@ export async function buildApp({
   if (app.config.AUTO_FULFIL && fulfilment !== null && source !== null) {
     const { maxRequestMs } = source
     const autoFulfilment = createAutoFulfilment({ store, fulfilment, maxRequestMs })
-    events.addConsumer(autoFulfilment.consume)
+    events.addConsumer('fulfilment', autoFulfilment.consume)
     outbox.addSender(autoFulfilment.sender)
   }
   await app.register(webhookRoutes, { webhooks })

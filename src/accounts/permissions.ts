@@ -57,7 +57,7 @@ const LOWEST_ROLES = {
    */
   'orders:settle': 'manager',
   'provider:write': 'manager',
-  /** Sent emails */
+  /** Sent emails, and events that could not be processed */
   'mail:manage': 'manager',
   'accounts:manage': 'owner',
   'api-keys:manage': 'owner',

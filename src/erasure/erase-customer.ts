@@ -10,7 +10,7 @@ import { eraseDeliveries } from '../integrations/webhooks/message.js'
 import { eraseMails } from '../mail/message.js'
 import { eraseBeneficiary } from '../ordering/certificate/certificate-store.js'
 import type { MailboxOrders, OrderStore } from '../order-store/order-store.js'
-import type { EventDispatcher } from '../outbox/event-dispatcher.js'
+import { eraseEvents, type EventDispatcher } from '../outbox/event-dispatcher.js'
 import { ERASED_EMAIL, ERASED_NAME, isCustomer } from '../orders/erasure.js'
 import { createCustomerMatcher, listCustomerNames } from './customer-texts.js'
 
@@ -83,6 +83,7 @@ export function createEraser(options: Options) {
         await eraseDeliveries(tx, id)
         await eraseBeneficiary(tx, id)
         await erasePlacements(tx, id)
+        await eraseEvents(tx, id, { isCancelled: true })
       }
     })
   }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { FastifyBaseLogger } from 'fastify'
+import { Counter, Registry } from 'prom-client'
 import type { Database } from '../database/database.js'
 import {
   claimMessages,
@@ -52,8 +53,20 @@ const addJitter = (delayMs: number): number => delayMs * (1 + Math.random() / 10
 /**
  * Sends the messages in the outbox. Each is sent at least once, unless it is cancelled or fails
  * permanently.
+ *
+ * @param metrics where the attempts are counted
  */
-export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
+export function createOutboxWorker(
+  database: Database,
+  log: FastifyBaseLogger,
+  metrics = new Registry(),
+) {
+  const attempts = new Counter({
+    name: 'clearwake_message_attempts_total',
+    help: 'Attempts to send messages, by queue and outcome: sent, retry (failed, will be retried), failed (given up) or cancelled (no longer applies)',
+    labelNames: ['queue', 'outcome'] as const,
+    registers: [metrics],
+  })
   const senders: Sender[] = []
   const inFlight = new Map<string, Set<Promise<void>>>()
   const closing = new AbortController()
@@ -82,18 +95,20 @@ export function createOutboxWorker(database: Database, log: FastifyBaseLogger) {
     const canRetry = result.outcome === 'retry' && delayMs !== undefined
     const waitMs = Math.max(addJitter(delayMs ?? 0), result.retryAfterMs ?? 0)
     const { status, detail } = result
+    const state = canRetry ? 'pending' : FINAL_STATES[result.outcome]
     await database.write((tx) =>
       recordAttempt(
         tx,
         message,
         { at, durationMs, status, detail },
         {
-          state: canRetry ? 'pending' : FINAL_STATES[result.outcome],
+          state,
           failures,
           nextAttemptAt: Math.round(Date.now() + waitMs),
         },
       ),
     )
+    attempts.inc({ queue: message.queue.replace(/:.*/, ''), outcome: canRetry ? 'retry' : state })
     await sender.onAttempt?.(message, result)
   }
 

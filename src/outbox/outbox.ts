@@ -15,6 +15,9 @@ const ERASED_DETAIL = 'Erased'
 export const MESSAGE_STATES = ['pending', 'sent', 'failed', 'cancelled'] as const
 export type MessageState = (typeof MESSAGE_STATES)[number]
 
+/** The states of messages that should have been sent. */
+export const UNSENT_STATES = ['pending', 'failed'] as const satisfies readonly MessageState[]
+
 export interface NewMessage {
   /** A message whose ID already exists is not added again */
   id: string
@@ -249,6 +252,15 @@ export async function countMessages(
   return row?.count ?? 0
 }
 
+/** Counts the pending messages in a queue, up to a limit. */
+export async function countPending(tx: Queryable, queue: string, limit: number): Promise<number> {
+  const rows = await tx.query(
+    "SELECT 1 FROM outbox WHERE queue = ? AND state = 'pending' LIMIT ?",
+    [queue, limit],
+  )
+  return rows.length
+}
+
 /** Counts the messages in a queue that have failed since a time, in ms since 1970. */
 export async function countFailedMessages(
   tx: Queryable,
@@ -318,8 +330,8 @@ export async function listDueQueues(tx: Queryable, now: number): Promise<string[
 }
 
 /**
- * Claims messages that are due, so that no other process sends them for `leaseMs`. A message waits
- * until the earlier messages in its sequence are sent or have failed.
+ * Claims messages that are due, so that no other process sends them for `leaseMs`; those about
+ * orders first. A message waits until the earlier messages in its sequence are sent or have failed.
  */
 export async function claimMessages(
   tx: Queryable,
@@ -336,7 +348,7 @@ export async function claimMessages(
            WHERE earlier.sequence = due.sequence AND earlier.state = 'pending'
              AND earlier.position < due.position
          )
-       ORDER BY next_attempt_at LIMIT ?
+       ORDER BY order_id IS NULL, next_attempt_at LIMIT ?
      ) RETURNING *`,
     [now + leaseMs, now, queue, now, now, limit],
   )

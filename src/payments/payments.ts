@@ -186,6 +186,17 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     return session === null ? null : payments.findBySession(session)
   }
 
+  async function checkOne(payment: Payment): Promise<void> {
+    try {
+      await check(payment, { isQuick: true })
+    } catch (error) {
+      // Only this payment fails, for example because its session is in another Stripe account.
+      if (!(error instanceof StripeRefusedError)) throw error
+      logStripeError(error, payment)
+      await payments.update(payment, { checkAt: Date.now() + REFUSED_PAUSE_MS })
+    }
+  }
+
   return {
     /** Returns where the guest pays for an order. Never throws a Stripe error. */
     async start(order: Order, orderUrl: string): Promise<StartResult> {
@@ -256,16 +267,9 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     /** Queries Stripe for payments that are due for a check, in case a webhook was lost. */
     async checkDue(): Promise<void> {
       const due = await payments.takeDue(BATCH_SIZE, Date.now() + checkMs)
-      for (const payment of due) {
-        try {
-          await check(payment, { isQuick: true })
-        } catch (error) {
-          // Only this payment fails, for example because its session is in another Stripe account.
-          if (!(error instanceof StripeRefusedError)) throw error
-          logStripeError(error, payment)
-          await payments.update(payment, { checkAt: Date.now() + REFUSED_PAUSE_MS })
-        }
-      }
+      // At the same time, so that one that fails delays no other.
+      const checks = await Promise.allSettled(due.map((payment) => checkOne(payment)))
+      for (const result of checks) if (result.status === 'rejected') throw result.reason
     },
 
     readEvent: (body: Buffer, signature: string): StripeEvent | null =>

@@ -17,9 +17,9 @@ export default fp(
         [...app.readiness].map(async ([name, check]) => [name, await runCheck(check)] as const),
       )
       const ready = checks.every(([, state]) => state.ready)
-      return reply
-        .code(ready ? 200 : 503)
-        .send({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(checks) })
+      const isDegraded = checks.some(([, { degraded }]) => degraded)
+      const status = !ready ? 'not ready' : isDegraded ? 'degraded' : 'ready'
+      return reply.code(ready ? 200 : 503).send({ status, checks: Object.fromEntries(checks) })
     })
 
     app.get('/metrics', options, async (request, reply) => {

@@ -13,6 +13,8 @@ declare module 'fastify' {
 
 export interface Readiness {
   ready: boolean
+  /** Set if the service works, but something needs attention */
+  degraded?: boolean
   detail: string
 }
 

@@ -28,6 +28,7 @@ import viewPages from './orders/view-pages.js'
 import auditLogPages from './settings/audit-log-pages.js'
 import apiKeyPages from './settings/api-key-pages.js'
 import emailPages from './settings/email-pages.js'
+import eventPages from './settings/event-pages.js'
 import peoplePages from './settings/people-pages.js'
 import personalDataPages from './settings/personal-data-pages.js'
 import settingsPages from './settings/settings-pages.js'
@@ -82,6 +83,7 @@ const portal: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(apiKeyPages)
   await app.register(webhookPages, { webhooks })
   await app.register(emailPages, { mail })
+  await app.register(eventPages)
   await app.register(auditLogPages)
   await app.register(personalDataPages, { store, eraser: options.eraser })
 }

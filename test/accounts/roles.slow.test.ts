@@ -329,6 +329,12 @@ t.test('pages show what works for the role, and nothing else', async (t) => {
         /href="\/admin\/settings\/([a-z-]+)"/g,
       ),
     ].map(([, section]) => section)
-  t.same(new Set(await settings('manager')), new Set(['email']))
-  t.same((await settings('owner')).slice(0, 4), ['api-keys', 'webhooks', 'email', 'people'])
+  t.same(new Set(await settings('manager')), new Set(['email', 'events']))
+  t.same((await settings('owner')).slice(0, 5), [
+    'api-keys',
+    'webhooks',
+    'email',
+    'events',
+    'people',
+  ])
 })

@@ -1,18 +1,27 @@
 import { join } from 'node:path'
 import Fastify from 'fastify'
+import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
-import type { Database } from '../../src/database/database.js'
+import { DatabaseUnavailableError, type Database } from '../../src/database/database.js'
 import type { OrderStore } from '../../src/order-store/order-store.js'
 import { openPostgresOrderStore } from '../../src/order-store/postgres/postgres-order-store.js'
 import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
 import { getEventTypes, type OrderEvent } from '../../src/orders/order-event.js'
-import { createEventDispatcher } from '../../src/outbox/event-dispatcher.js'
+import { createEventDispatcher, EVENT_QUEUE } from '../../src/outbox/event-dispatcher.js'
+import { createOutboxWorker } from '../../src/outbox/outbox-worker.js'
+import {
+  enqueueMessage,
+  getMessage,
+  listMessages,
+  requeueMessage,
+} from '../../src/outbox/outbox.js'
 import { temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 import { startPostgres } from '../support/postgres.js'
+import { waitFor } from '../support/wait-for.js'
 
 const { log } = Fastify()
 const server = await startPostgres(t)
@@ -59,8 +68,8 @@ for (const [engine, open] of Object.entries(engines)) {
     await store.apply(id, { type: 'cancel' }, context)
 
     const seen: OrderEvent[] = []
-    const dispatcher = createEventDispatcher(store, database)
-    dispatcher.addConsumer(async (_tx, event) => void seen.push(event))
+    const dispatcher = createEventDispatcher(store, database, log)
+    dispatcher.addConsumer('test', async (_tx, event) => void seen.push(event))
     await dispatcher.dispatch()
     t.same(
       seen.map((event) => [event.order.version, ...getEventTypes(event)]),
@@ -76,22 +85,123 @@ for (const [engine, open] of Object.entries(engines)) {
     t.equal(seen.length, 4, 'a processed event is gone')
   })
 
-  t.test(`${engine}: an event that cannot be processed is processed later`, async (t) => {
+  t.test(`${engine}: an event that one consumer cannot process stops nothing else`, async (t) => {
+    const { store, database } = await open(t)
+    t.teardown(async () => {
+      await store.close()
+      await database.close()
+    })
+    const by = 'ann@example.com'
+    for (const customerName of ['Poison', 'Ben', 'Cem']) {
+      await store.create(newOrder({ customerName }), by)
+    }
+    const seen: Record<'mail' | 'webhooks', string[]> = { mail: [], webhooks: [] }
+    let isBroken = true
+    const dispatcher = createEventDispatcher(store, database, log)
+    dispatcher.addConsumer('mail', async (tx, { order }) => {
+      await enqueueMessage(tx, {
+        id: `mail ${order.id}`,
+        queue: 'mail',
+        sequence: order.id,
+        type: 'order.created',
+        orderId: order.id,
+        payload: null,
+      })
+      if (order.customerName === 'Poison' && isBroken) throw new Error('not now')
+      seen.mail.push(order.customerName)
+    })
+    dispatcher.addConsumer('webhooks', async (_tx, { order }) => {
+      seen.webhooks.push(order.customerName)
+    })
+    await dispatcher.dispatch()
+    t.same(new Set(seen.mail), new Set(['Ben', 'Cem']))
+    t.same(new Set(seen.webhooks), new Set(['Poison', 'Ben', 'Cem']))
+    t.equal(await getMessage(database, 'mail 1'), null, 'half of a transaction is undone')
+    t.equal((await getMessage(database, 'mail 3'))?.state, 'pending')
+    const before = seen.webhooks.length
+    await dispatcher.dispatch()
+    t.equal(seen.webhooks.length, before, 'a processed event is gone')
+    t.match(await dispatcher.getReadiness(), { ready: true, degraded: true })
+
+    // Retried with back-off, then given up.
+    const metrics = new Registry()
+    const worker = createOutboxWorker(database, log, metrics)
+    worker.addSender(dispatcher.sender)
+    const getAside = async () => {
+      const [message] = await listMessages(database, EVENT_QUEUE, { limit: 2, offset: 0 })
+      return message
+    }
+    const retry = async () => {
+      const attempts = (await getAside())?.attempts ?? 0
+      await database.query(
+        "UPDATE outbox SET next_attempt_at = 0 WHERE queue = 'event' AND state = 'pending'",
+      )
+      await worker.sendDue()
+      await waitFor(async () => ((await getAside())?.attempts ?? 0) > attempts)
+    }
+    t.match(await getAside(), { type: 'mail', orderId: '1', state: 'pending', attempts: 0 })
+    await retry()
+    const first = await getAside()
+    await retry()
+    const second = await getAside()
+    t.ok(second && first && second.nextAttemptAt - first.nextAttemptAt > 60_000, 'backs off')
+    while ((await getAside())?.state === 'pending') await retry()
+    t.equal((await getAside())?.state, 'failed')
+    t.match(await dispatcher.getReadiness(), { ready: true, degraded: true })
+    t.match(
+      await metrics.metrics(),
+      'clearwake_message_attempts_total{queue="event",outcome="failed"} 1',
+    )
+
+    isBroken = false
+    await requeueMessage(database, (await getAside())?.id ?? '')
+    await retry()
+    t.equal((await getAside())?.state, 'sent')
+    t.ok(seen.mail.includes('Poison'))
+    t.notOk('degraded' in (await dispatcher.getReadiness()))
+    await worker.close()
+  })
+
+  t.test(
+    `${engine}: an event that is set aside has no personal data after an erasure`,
+    async (t) => {
+      const { store, database } = await open(t)
+      t.teardown(async () => {
+        await store.close()
+        await database.close()
+      })
+      const context = { by: 'ann@example.com', ifVersions: null }
+      await store.create(newOrder({ customerName: 'Ann Example' }), context.by)
+      const dispatcher = createEventDispatcher(store, database, log)
+      dispatcher.addConsumer('mail', async (_tx, { order }) => {
+        if (order.version === 1) throw new Error('never')
+      })
+      await dispatcher.dispatch()
+      await store.apply('1', { type: 'erase' }, context)
+      await dispatcher.dispatch()
+      const [message] = await listMessages(database, EVENT_QUEUE, { limit: 2, offset: 0 })
+      t.match(message, {
+        state: 'pending',
+        payload: { order: { id: '1', customerName: 'Erased' } },
+      })
+    },
+  )
+
+  t.test(`${engine}: while the database fails, no event is lost`, async (t) => {
     const { store, database } = await open(t)
     t.teardown(async () => {
       await store.close()
       await database.close()
     })
     await store.create(newOrder(), 'ann@example.com')
-    let isBroken = true
+    let isDown = true
     let seen = 0
-    const dispatcher = createEventDispatcher(store, database)
-    dispatcher.addConsumer(async () => {
-      if (isBroken) throw new Error('not now')
-      seen++
-    })
-    await t.rejects(dispatcher.dispatch(), { message: 'not now' })
-    isBroken = false
+    const write: Database['write'] = (work) =>
+      isDown ? Promise.reject(new DatabaseUnavailableError('down', {})) : database.write(work)
+    const dispatcher = createEventDispatcher(store, { ...database, write }, log)
+    dispatcher.addConsumer('mail', async () => void seen++)
+    await t.rejects(dispatcher.dispatch(), { message: 'down' })
+    isDown = false
     await dispatcher.dispatch()
     t.equal(seen, 1)
   })

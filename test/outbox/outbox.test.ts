@@ -142,6 +142,24 @@ for (const [engine, open] of Object.entries(databases)) {
     t.same(sent, ['2', '1a', '1b', '1c'])
   })
 
+  t.test(`${engine}: messages about orders overtake those about other things`, async (t) => {
+    const [database] = await open(t)
+    const others = Array.from({ length: 20 }, (_, i) => message(`code ${i}`, { orderId: null }))
+    await enqueue(database, ...others, message('order'))
+    const sent: string[] = []
+    startWorker(
+      t,
+      database,
+      async (id) => {
+        sent.push(id)
+        return SENT
+      },
+      { concurrency: 2 },
+    )
+    await waitFor(async () => sent.length === 21)
+    t.ok(sent.indexOf('order') < 2)
+  })
+
   t.test(`${engine}: a queue that hangs does not delay another`, async (t) => {
     const [database] = await open(t)
     await enqueue(database, ...Array.from({ length: 20 }, (_, i) => message(`slow ${i}`)))

@@ -462,6 +462,10 @@ const sketches = ({
   'GET /admin/orders/:id/mails': [{ path: '/admin/orders/{order}/mails' }],
   'POST /admin/orders/:id/mails/:mailId/send': [{ path: `${mail}/send`, form: {} }],
   'GET /admin/settings/email': [{ query: { state: 'failed', page: '2' } }],
+  'GET /admin/settings/events': [{}],
+  'POST /admin/settings/events/:id/retry': [
+    { path: `/admin/settings/events/${DELIVERY_ID}/retry`, form: {} },
+  ],
   'GET /admin/settings': [{}],
   'GET /admin/settings/webhooks': [{}],
   'POST /admin/settings/webhooks': [{ form: WEBHOOK }],

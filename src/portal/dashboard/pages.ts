@@ -8,6 +8,8 @@ import type { Webhooks } from '../../integrations/webhooks/webhooks.js'
 import type { ConversionCounter } from '../../ordering/conversions.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import type { StatsPeriod } from '../../orders/dashboard-stats.js'
+import { EVENT_QUEUE } from '../../outbox/event-dispatcher.js'
+import { countMessages, UNSENT_STATES } from '../../outbox/outbox.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
 import { buildWebhookAlerts } from '../settings/webhook-view.js'
@@ -54,6 +56,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
         dashboard,
         webhookAlerts: buildWebhookAlerts(await webhooks.list(), format),
         failedMails: await mail.countRecentFailures(),
+        unprocessedEvents: await countMessages(app.database, EVENT_QUEUE, UNSENT_STATES),
       }
     } catch (error) {
       logError(error, request)
