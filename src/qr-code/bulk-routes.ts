@@ -11,7 +11,7 @@ import type { FieldError } from '../validation/field-errors.js'
 import { stringEnum } from '../validation/string-enum.js'
 import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
-import type { QrCodeOptions } from './qr-code-options.js'
+import type { QrCodeRouteOptions } from './qr-code-options.js'
 import { QrCodeRequestSchema, type QrCodeRequest } from './qr-code-request.js'
 import { QrCodeResponse, toQrCodeResponse } from './qr-code-response.js'
 
@@ -98,7 +98,8 @@ function renderZip(codes: readonly QrCode[], format: 'svg' | 'png'): Readable {
   return Readable.from(zip.outputStream as AsyncIterable<Buffer>)
 }
 
-const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, onGenerated }) => {
+const routes: FastifyPluginAsyncTypebox<QrCodeRouteOptions> = async (app, options) => {
+  const { links, onGenerated, countCodes } = options
   await app.register(accepts)
 
   app.post(
@@ -132,6 +133,7 @@ const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, on
     },
     async (request, reply) => {
       const { codes: requests, format = 'svg' } = request.body
+      await countCodes(request, requests.length - 1)
       const codes = await generateAll(links, requests)
       request.log.info({ codes: codes.length }, 'qr codes')
       for (const code of codes) onGenerated(code)

@@ -75,7 +75,7 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
       return send(form, Object.fromEntries(errors) as Record<string, string>)
     }
     const { code } = result
-    onGenerated(code)
+    if (request.knownAdministrator !== null) onGenerated(code)
     return send(
       form,
       {},

@@ -1,4 +1,5 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { Problem } from '../http/problem.js'
 import adminPages from '../plugins/admin-pages.js'
 import bulkRoutes from './bulk-routes.js'
 import pages from './pages.js'
@@ -6,15 +7,33 @@ import type { QrCodeOptions } from './qr-code-options.js'
 import { logQrCodeRequests } from './qr-code-log.js'
 import routes from './routes.js'
 
+/** Limits the codes per client and minute, across all routes. */
+function createCodeCounter(app: FastifyInstance, max: number) {
+  const check = app.createRateLimit({ max, timeWindow: '1 minute' })
+  return async (request: FastifyRequest, count: number): Promise<void> => {
+    const limit = await check(request, { increment: false })
+    if (!limit.isAllowed && limit.remaining < count) {
+      throw new Problem(
+        429,
+        `Your address can generate ${max} QR codes per minute, and ${limit.remaining} more now.`,
+        { headers: { 'retry-after': String(limit.ttlInSeconds) } },
+      )
+    }
+    for (let i = 0; i < count; i++) await check(request)
+  }
+}
+
 /** The API and the test page for QR codes, which share a rate limit and a request log. */
 const qrCode: FastifyPluginAsync<QrCodeOptions> = async (app, options) => {
   const { QR_RATE_LIMIT_PER_MINUTE: max, QR_REQUIRE_ADMIN } = app.config
   // Before authentication, so that rejected requests count towards the limit.
   app.addHook('onRequest', app.rateLimit({ max, timeWindow: '1 minute' }))
+  const countCodes = createCodeCounter(app, max)
+  app.addHook('onRequest', (request) => countCodes(request, 1))
   if (QR_REQUIRE_ADMIN) app.addHook('onRequest', app.requireAdministrator)
   logQrCodeRequests(app)
   await app.register(routes, options)
-  await app.register(bulkRoutes, options)
+  await app.register(bulkRoutes, { ...options, countCodes })
   await app.register(async (scope) => {
     if (QR_REQUIRE_ADMIN) await scope.register(adminPages)
     await scope.register(pages, options)

@@ -32,6 +32,10 @@ const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, on
     {
       bodyLimit: MAX_BODY_BYTES,
       config: { isQrCodeCall: true, permission: 'qr:write' },
+      // Guests may generate codes, so credentials that are not valid are no error.
+      async onRequest(request) {
+        if (!app.config.QR_REQUIRE_ADMIN) await app.authenticate(request).catch(() => undefined)
+      },
       schema: {
         tags: ['QR codes'],
         operationId: 'generateQrCode',
@@ -64,7 +68,7 @@ const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, on
       if (!result.ok) throw createValidationProblem(result.errors)
 
       const { code } = result
-      onGenerated(code)
+      if (request.knownAdministrator !== null || request.apiKey !== null) onGenerated(code)
       void reply.header('vary', 'Accept')
       // JSON comes first, so it is the response to */* and to unsupported types.
       const preferred = request.accepts().type(['application/json', SVG, PNG])

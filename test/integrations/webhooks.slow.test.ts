@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/config/project-root.js'
+import { postJson } from '../support/app.js'
+import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { freePort } from '../support/free-port.js'
 import { startReceiver } from '../support/webhook-receiver.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
@@ -262,8 +264,21 @@ t.test('sends generated QR codes to those who subscribe', async (t) => {
     calculatorData: { amount: 1, unit: 't' },
     vessel: { name: 'Eendracht' },
   })
-  await fetch(`${api.url}/qr-test?calculatorType=custom&custom.amount=2&vessel.name=Second`)
+  const page = `${api.url}/qr-test?calculatorType=custom&custom.amount=2&vessel.name=`
+  await fetch(`${page}Anonymous`)
+  await postJson(`${api.url}/api/qr-code/generate`, {
+    ...TYPICAL_CALCULATIONS.custom,
+    vessel: { name: 'Anonymous' },
+  })
+  await api.call('GET', `${page.slice(api.url.length)}Second`)
   await waitForDeliveries(api, path, 2)
+  t.same(
+    receiver
+      .received()
+      .map(({ event }) => event.data.vessel.name)
+      .toSorted(),
+    ['Eendracht', 'Second'],
+  )
   const { url, generatedAt, expiresAt } = code.body
   t.match(receiver.received().find(({ event }) => event.data.vessel.name === 'Eendracht')?.event, {
     type: 'qr_code.generated',
@@ -277,6 +292,41 @@ t.test('sends generated QR codes to those who subscribe', async (t) => {
     },
   })
   t.equal(others.requests.length, 0)
+})
+
+t.test('the QR codes that wait for an endpoint are limited, and delay no order', async (t) => {
+  const receiver = await startReceiver(t)
+  const api = await startApi(t, { QR_RATE_LIMIT_PER_MINUTE: '10000' })
+  const { id } = await createEndpoint(api, receiver.url, ['qr_code.generated', 'order.created'])
+  receiver.respond = (_request, response) => response.writeHead(500).end()
+  const { body: key } = await api.call('POST', '/api/admin/api-keys', {
+    name: 'Printer',
+    scopes: ['qr:write'],
+  })
+  const code = { ...TYPICAL_CALCULATIONS.custom, vessel: { name: 'Eendracht' } }
+  for (let i = 0; i < 3; i++) {
+    const response = await fetch(`${api.url}/api/qr-codes`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ codes: Array.from({ length: 400 }, () => code) }),
+    })
+    t.equal((await response.arrayBuffer()).byteLength > 0, true)
+  }
+  await waitFor(async () =>
+    api.log.some(
+      ({ endpoint, msg }) =>
+        endpoint === id && msg === 'too many deliveries wait: QR codes are not sent',
+    ),
+  )
+  const [row] = await api.app.database.query<{ count: number }>(
+    "SELECT count(*) AS count FROM outbox WHERE type = 'qr_code.generated'",
+  )
+  t.equal(row?.count, 1000)
+  await api.call('POST', '/api/admin/orders', newOrder())
+  const isOrder = ({ event }: { event: { type: string } }) => event.type === 'order.created'
+  await waitFor(async () => receiver.received().some(isOrder))
+  const sent = receiver.received().findIndex(isOrder)
+  t.ok(sent < 1000, `${sent} QR codes were sent before the order`)
 })
 
 t.test('410 disables an endpoint and cancels its deliveries', async (t) => {

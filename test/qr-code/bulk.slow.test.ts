@@ -135,3 +135,26 @@ t.test('requires an administrator or a key with the scope qr:write', async (t) =
   const authorization = `Bearer ${(other.body as { key: string }).key}`
   t.equal((await generate(request, { authorization })).status, 403)
 })
+
+t.test('each code counts towards the limit of the client', async (t) => {
+  const limited = await startOrderApi(t, { QR_RATE_LIMIT_PER_MINUTE: '10' })
+  const { body: created } = await limited.call('POST', '/api/admin/api-keys', {
+    name: 'Printer',
+    scopes: ['qr:write'],
+  })
+  const send = async (count: number) => {
+    const response = await fetch(`${limited.url}/api/qr-codes`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${created.key}` },
+      body: JSON.stringify({ codes: Array.from({ length: count }, () => code('Eendracht')) }),
+    })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  t.equal((await send(6)).status, 200)
+  const refused = await send(6)
+  t.equal(refused.status, 429)
+  t.match(refused.text, /10 QR codes per minute, and 3 more now/)
+  t.ok(Number(refused.headers.get('retry-after')) > 0)
+  t.equal((await send(3)).status, 200, 'what was refused is not counted')
+  t.equal((await postJson(`${limited.url}/api/qr-code/generate`, code('Eendracht'))).status, 429)
+})

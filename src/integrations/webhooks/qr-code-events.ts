@@ -1,12 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.js'
-import { enqueueMessage } from '../../outbox/outbox.js'
+import { countPending, enqueueMessage } from '../../outbox/outbox.js'
 import type { QrCode } from '../../qr-code/generate-qr-code.js'
 import { listSubscribers } from './endpoint-store.js'
-import { buildMessage, type WebhookBody } from './message.js'
+import { buildMessage, getQueue, type WebhookBody } from './message.js'
 
 const TYPE = 'qr_code.generated'
 const MAX_BUFFERED = 10_000
+/** Maximum number of deliveries that wait for an endpoint when a code is added to them */
+const MAX_PENDING = 1_000
 
 const toBody = ({ calculation, vessel, link }: QrCode): WebhookBody => ({
   type: TYPE,
@@ -22,7 +24,8 @@ const toBody = ({ calculation, vessel, link }: QrCode): WebhookBody => ({
 
 /**
  * Collects generated QR codes in memory and queues their webhooks in the background, so that no
- * request waits for the database. Codes generated just before a crash are not reported.
+ * request waits for the database. Codes generated just before a crash are not reported, nor are
+ * those for which an endpoint has no room.
  */
 export function createQrCodeEvents(database: Database, log: FastifyBaseLogger) {
   let buffered: WebhookBody[] = []
@@ -41,7 +44,14 @@ export function createQrCodeEvents(database: Database, log: FastifyBaseLogger) {
       try {
         await database.write(async (tx) => {
           for (const id of await listSubscribers(tx, TYPE)) {
-            for (const body of bodies) await enqueueMessage(tx, buildMessage(id, body))
+            const room = MAX_PENDING - (await countPending(tx, getQueue(id), MAX_PENDING))
+            for (const body of bodies.slice(0, room)) {
+              await enqueueMessage(tx, buildMessage(id, body))
+            }
+            if (bodies.length > room) {
+              const dropped = bodies.length - room
+              log.warn({ endpoint: id, dropped }, 'too many deliveries wait: QR codes are not sent')
+            }
           }
         })
       } catch (error) {
