@@ -76,25 +76,40 @@ export function decodeUpstreamPath(url: string): string | null {
 export const getProviderScope = (method: string): ApiKeyScope =>
   method === 'GET' || method === 'HEAD' ? 'provider:read' : 'provider:write'
 
-/** Routes that anyone can call, as `METHOD /path`. */
-export type PublicRoutes = ReadonlySet<string>
+/** Routes that anyone can call, as `METHOD /path`, with the query parameters that guests may send. */
+export type PublicRoutes = ReadonlyMap<string, readonly string[]>
 
-function parseRoute(text: string): string | null {
-  const [, method = '', path = ''] = /^([a-z]+) +(\/\S*)$/i.exec(text) ?? []
-  const decoded = path.includes('?') ? null : decodeUpstreamPath(MOUNT + path)
+function parseRoute(text: string): [route: string, parameters: string[]] | null {
+  const [, method = '', path = '', query] =
+    /^([a-z]+) +(\/[^\s?]*)(?:\?([\w.~&-]+))?$/i.exec(text) ?? []
+  const decoded = decodeUpstreamPath(MOUNT + path)
   return decoded !== null && PROXY_METHODS.includes(method.toUpperCase())
-    ? `${method.toUpperCase()} ${decoded}`
+    ? [`${method.toUpperCase()} ${decoded}`, query?.split('&') ?? []]
     : null
 }
 
 /**
- * Parses ORDERSOURCE_PUBLIC_ROUTES: comma-separated `METHOD /path`, or `none`. `null` if a route is
- * invalid.
+ * Parses ORDERSOURCE_PUBLIC_ROUTES: comma-separated `METHOD /path` or `METHOD /path?name&name`, or
+ * `none`. `null` if a route is invalid.
  */
 export function parsePublicRoutes(text: string): PublicRoutes | null {
-  if (text.trim().toLowerCase() === 'none') return new Set()
+  if (text.trim().toLowerCase() === 'none') return new Map()
   const routes = text.split(',').map((part) => parseRoute(part.trim()))
-  return routes.every((route) => route !== null) ? new Set(routes) : null
+  return routes.every((route) => route !== null) ? new Map(routes) : null
+}
+
+/**
+ * The part of a guest's request that is sent to the provider: its decoded path, and the query
+ * parameters that the route allows, in a fixed order.
+ */
+export function toGuestPath(routes: PublicRoutes, url: string): string {
+  const path = decodeUpstreamPath(url) ?? '/'
+  const allowed = routes.get(`GET ${path}`) ?? routes.get(`HEAD ${path}`) ?? []
+  const sent = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
+  const query = new URLSearchParams(
+    allowed.flatMap((name) => sent.getAll(name).map((value) => [name, value])),
+  )
+  return encodeURI(path) + (query.size > 0 ? `?${query.toString()}` : '')
 }
 
 /** Whether a route is public. If GET is public, so is HEAD. */
@@ -104,7 +119,7 @@ export const isPublicRoute = (routes: PublicRoutes, method: string, path: string
 /** Whether guests can read the portfolios. */
 export const arePortfoliosPublic = (config: { ORDERSOURCE_PUBLIC_ROUTES: string }): boolean =>
   isPublicRoute(
-    parsePublicRoutes(config.ORDERSOURCE_PUBLIC_ROUTES) ?? new Set(),
+    parsePublicRoutes(config.ORDERSOURCE_PUBLIC_ROUTES) ?? new Map(),
     'GET',
     '/portfolios',
   )

@@ -14,7 +14,7 @@ const RULES: readonly ConfigRule[] = [
   [
     'ORDERSOURCE_PUBLIC_ROUTES',
     (text) => parsePublicRoutes(text) !== null,
-    'must be none, or methods with paths, comma-separated, such as GET /portfolios',
+    'must be none, or methods with paths, comma-separated, such as GET /portfolios or GET /projects?country&page',
   ],
 ]
 

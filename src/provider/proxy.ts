@@ -5,13 +5,14 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { Problem } from '../http/problem.js'
 import { API_POLICY } from '../plugins/security-headers.js'
 import { addProxyGuard } from './guard.js'
+import { createGuestReader } from './guest-responses.js'
 import {
   CLIENT_HEADERS,
   hasContentEncoding,
   toClientHeaders,
   toUpstreamHeaders,
 } from './headers.js'
-import { MOUNT, parsePublicRoutes, PROXY_METHODS } from './paths.js'
+import { MOUNT, parsePublicRoutes, PROXY_METHODS, toGuestPath, type PublicRoutes } from './paths.js'
 import { createSecretRedactor, type SecretRedactor } from './redact.js'
 import type { UpstreamResponse } from './response-body.js'
 import { getDocumentedRoutes, type DocumentedRoute } from './routes.js'
@@ -25,7 +26,7 @@ interface ProxyOptions {
 
 /** The proxy under /api/ordersource; it responds with 503 if the order source is not configured. */
 const proxy: FastifyPluginAsync<ProxyOptions> = async (app, { upstream }) => {
-  const publicRoutes = parsePublicRoutes(app.config.ORDERSOURCE_PUBLIC_ROUTES) ?? new Set()
+  const publicRoutes = parsePublicRoutes(app.config.ORDERSOURCE_PUBLIC_ROUTES) ?? new Map()
   const routes = getDocumentedRoutes(publicRoutes)
   // Always ready, because calculators and orders do not depend on the order source.
   app.readiness.set('orderSource', async () => ({
@@ -35,7 +36,7 @@ const proxy: FastifyPluginAsync<ProxyOptions> = async (app, { upstream }) => {
   await app.register(async (scope) => {
     addProxyGuard(scope, publicRoutes)
     if (upstream === null) addUnavailableRoutes(scope, routes)
-    else await addProxyRoutes(scope, upstream, routes)
+    else await addProxyRoutes(scope, upstream, { routes, publicRoutes })
   })
 }
 
@@ -56,7 +57,7 @@ function addUnavailableRoutes(scope: FastifyInstance, routes: DocumentedRoute[])
 async function addProxyRoutes(
   scope: FastifyInstance,
   upstream: Upstream,
-  routes: DocumentedRoute[],
+  { routes, publicRoutes }: { routes: DocumentedRoute[]; publicRoutes: PublicRoutes },
 ): Promise<void> {
   scope.removeAllContentTypeParsers()
   // The schemas are only documentation, because the order source validates what it receives.
@@ -75,7 +76,7 @@ async function addProxyRoutes(
   const options = {
     upstream: upstream.baseUrl,
     prefix: MOUNT,
-    handler: createHandler(scope, upstream),
+    handler: createHandler(scope, upstream, publicRoutes),
   }
   for (const { method, url, schema } of routes) {
     await scope.register(async (inner) => {
@@ -112,7 +113,8 @@ function redactStream(body: Readable, redactor: SecretRedactor): Readable {
  * Forwards requests that @fastify/http-proxy has matched. The plugin also rewrites the path, and
  * rejects paths that escape the base path.
  */
-function createHandler(scope: FastifyInstance, upstream: Upstream) {
+function createHandler(scope: FastifyInstance, upstream: Upstream, publicRoutes: PublicRoutes) {
+  const readAsGuest = createGuestReader(upstream)
   const redactor = createSecretRedactor(upstream.token)
   /** Number of requests that are waiting for a response */
   let waiting = 0
@@ -125,20 +127,21 @@ function createHandler(scope: FastifyInstance, upstream: Upstream) {
     )
 
   return async (request: FastifyRequest, reply: FastifyReply, path: string) => {
-    const { method, url, body } = request
+    const { method, url, body, originalUrl } = request
+    const isRead = method === 'GET' || method === 'HEAD'
+    const isGuestRead = request.isPublicRoute && isRead && !(await isAdministrator(request, reply))
     waiting++
-    const response = await upstream
-      .request(
-        {
-          method,
-          path: (path || '/') + getQuery(url),
-          headers: toUpstreamHeaders(request, upstream.token),
-          body: body instanceof Readable ? body : undefined,
-          caller: reply.raw,
-        },
-        request.isPublicRoute && method === 'GET',
-      )
-      .finally(() => waiting--)
+    const response = await (
+      isGuestRead
+        ? readAsGuest(toGuestPath(publicRoutes, originalUrl))
+        : upstream.request({
+            method,
+            path: (path || '/') + getQuery(url),
+            headers: toUpstreamHeaders(request, upstream.token),
+            body: body instanceof Readable ? body : undefined,
+            caller: reply.raw,
+          })
+    ).finally(() => waiting--)
     // Responses that arrive in the same tick are sent together; this raises throughput by a fifth.
     if (waiting > 0) await setImmediate()
     if (hasContentEncoding(response.headers)) {

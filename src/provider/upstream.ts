@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Readable, type Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Histogram, type Registry } from 'prom-client'
 import { Pool, type Dispatcher } from 'undici'
 import { isUnsafeMethod } from '../http/fetch-metadata.js'
 import type { Problem } from '../http/problem.js'
 import { createCircuitBreaker, type CircuitBreaker, type ProviderState } from './circuit-breaker.js'
-import { REQUEST_HEADERS } from './headers.js'
 import { parseBaseUrl } from './paths.js'
 import {
   bufferSmallBody,
@@ -23,7 +22,7 @@ export interface UpstreamRequest {
   path: string
   headers: IncomingHttpHeaders
   body?: Readable | undefined
-  /** The request is cancelled when this closes, but a shared request continues for other callers */
+  /** The request is cancelled when this closes */
   caller?: Writable | undefined
 }
 
@@ -35,12 +34,8 @@ export interface Upstream {
   readonly token: string
   /** Every request ends within this time, including its response body, ms */
   readonly maxRequestMs: number
-  /**
-   * Sends a request. Throws a Problem, usually an UpstreamError.
-   *
-   * @param isShared whether the call may join an identical pending request and share its response
-   */
-  request(request: UpstreamRequest, isShared?: boolean): Promise<UpstreamResponse>
+  /** Sends a request. Throws a Problem, usually an UpstreamError. */
+  request(request: UpstreamRequest): Promise<UpstreamResponse>
   state(): ProviderState
   close(): Promise<void>
 }
@@ -106,10 +101,6 @@ function toRequestError(error: unknown, { body, headers }: UpstreamRequest): Pro
     : toUpstreamError(error, wasSent)
 }
 
-/** Everything that can affect the response. */
-const getSharingKey = ({ path, headers }: UpstreamRequest): string =>
-  JSON.stringify([path, REQUEST_HEADERS.map((name) => headers[name])])
-
 /** Opens the connection to the order source; `null` if it is not configured. */
 export function openUpstream(settings: Settings, metrics: Registry): Upstream | null {
   const { ORDERSOURCE_API_TOKEN: token, ORDERSOURCE_TIMEOUT_MS: timeoutMs } = settings
@@ -131,8 +122,6 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
   // A request that must not be repeated gets a new connection. The provider may be closing an idle
   // connection, and then it would be unknown whether the request arrived.
   const unpooled = new Pool(origin, { ...createPoolOptions(timeoutMs), pipelining: 0 })
-  /** GET requests that wait for a response, by key */
-  const pendingReads = new Map<string, Promise<UpstreamResponse>>()
 
   async function sendWithRetry(request: UpstreamRequest, signal: RequestSignal) {
     const { method, path, headers, body = null } = request
@@ -170,9 +159,6 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
       reportFailure(breaker, getOutcome(failure))
       finish(getOutcome(failure))
       throw failure
-    } finally {
-      // A later read must not receive a response from before this write.
-      if (isUnsafeMethod(request.method)) pendingReads.clear()
     }
     breaker.succeeded()
     limits.responseStarted()
@@ -193,36 +179,12 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
     return response
   }
 
-  const requestAlone = async (request: UpstreamRequest): Promise<UpstreamResponse> =>
-    bufferSmallBody(request.method, await send(request))
-
-  /** Joins an identical pending request; its response is shared if it is small. */
-  async function requestShared(request: UpstreamRequest): Promise<UpstreamResponse> {
-    const key = getSharingKey(request)
-    const pending = pendingReads.get(key)
-    if (pending !== undefined) {
-      const response = await pending
-      return response.body instanceof Readable ? requestAlone(request) : response
-    }
-    const stopSharing = () => {
-      if (pendingReads.get(key) === read) pendingReads.delete(key)
-    }
-    const read: Promise<UpstreamResponse> = send({ ...request, caller: undefined })
-      .finally(stopSharing)
-      .then((response) => bufferSmallBody(request.method, response))
-    pendingReads.set(key, read)
-    // The caller may have disconnected because the request hangs, so no new caller may join it.
-    request.caller?.once('close', stopSharing)
-    return read
-  }
-
   return {
     baseUrl,
     basePath,
     token,
     maxRequestMs,
-    request: async (request, isShared = false) =>
-      isShared ? requestShared(request) : requestAlone(request),
+    request: async (request) => bufferSmallBody(request.method, await send(request)),
     state: () => breaker.state(),
     async close() {
       await Promise.all([pool.destroy(), unpooled.destroy()])

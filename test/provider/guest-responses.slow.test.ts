@@ -1,17 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
-import { createOffsetOrderSource } from '../../src/provider/order-source-client.js'
-import { openUpstream } from '../../src/provider/upstream.js'
 import { startApp } from '../support/app.js'
 import { rawSocket } from '../support/raw-http.js'
-import {
-  upstreamEnvironment,
-  recordingUpstream,
-  UPSTREAM_TOKEN,
-} from '../support/recording-upstream.js'
+import { upstreamEnvironment, recordingUpstream } from '../support/recording-upstream.js'
 import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { waitUntil } from '../support/wait-for.js'
 import { nodeRequest, type NodeResponse } from '../support/node-request.js'
@@ -35,6 +28,7 @@ async function startProxy(t: Test, environment: NodeJS.ProcessEnv = {}) {
     ADMIN_ACCOUNTS,
     // Longer than any wait in these tests
     ORDERSOURCE_TIMEOUT_MS: '60000',
+    RATE_LIMIT_PER_MINUTE: '100000',
     ...upstreamEnvironment(upstream.url, environment),
   })
   const { url, app } = started
@@ -95,22 +89,75 @@ async function openCaller(url: string): Promise<Socket> {
 
 const getText = ({ body }: NodeResponse): string => body.toString()
 
-// Sharing
+t.test('a thousand requests of guests are a few requests to the provider', async (t) => {
+  const { send, upstream, bearer } = await startProxy(t)
+  upstream.respond = (_request, response) => respond(response, '[]', { etag: '"a"' })
+  const spellings: Parameters<typeof send>[] = [
+    ['/portfolios'],
+    ['/portfolios', {}, 'HEAD'],
+    ['/%70ortfolios'],
+    ['/portfolios', { accept: 'text/csv' }],
+    ['/portfolios', { 'accept-language': 'de' }],
+    ['/portfolios', { 'if-none-match': '"b"' }],
+    ['/portfolios', { authorization: 'Bearer nonsense' }],
+    ['/portfolios', { cookie: 'clearwake=x' }],
+  ]
+  const startedAt = performance.now()
+  for (let index = 0; index < 1000; index += 10) {
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => send(`/portfolios?x=${index + i}`)),
+    )
+    for (const response of responses) {
+      t.match(response, { status: 200, headers: { etag: '"a"' } })
+      t.equal(getText(response), '[]')
+    }
+  }
+  for (const spelling of spellings) t.equal((await send(...spelling)).status, 200)
+  const periods = Math.ceil((performance.now() - startedAt) / 5_000)
+  t.ok(upstream.requests.length <= periods, `${upstream.requests.length} requests`)
+  t.match(upstream.requests[0], { method: 'GET', url: '/v1/portfolios' })
 
-t.test('shares one upstream request between identical concurrent requests', async (t) => {
-  const { send, upstream, respondToAll, waitForPending, waitForReceived, bearer, log } =
+  const before = upstream.requests.length
+  t.equal((await send('/portfolios?x=1', bearer)).status, 200)
+  t.equal(upstream.requests.length, before + 1, 'requests of users are not shared')
+  t.equal(upstream.requests.at(-1)?.url, '/v1/portfolios?x=1')
+  await waitUntil(async () => {
+    await send()
+    return upstream.requests.length > before + 1
+  })
+  t.equal(upstream.requests.at(-1)?.url, '/v1/portfolios', 'a response is kept for seconds only')
+})
+
+t.test('passes on the query parameters that the operator allows', async (t) => {
+  const { send, upstream } = await startProxy(t, {
+    ORDERSOURCE_PUBLIC_ROUTES: 'GET /portfolios?page&country, GET /other',
+  })
+  upstream.respond = (request, response) => respond(response, JSON.stringify(request.url))
+  for (const [path, forwarded] of [
+    ['/portfolios?country=PT&x=1&page=2', '/portfolios?page=2&country=PT'],
+    ['/portfolios?country=a%26b&country=%C3%A9', '/portfolios?country=a%26b&country=%C3%A9'],
+    ['/portfolios?Page=2', '/portfolios'],
+    ['/other?page=2', '/other'],
+  ] as const) {
+    t.equal(getText(await send(path)), JSON.stringify(`/v1${forwarded}`), path)
+  }
+})
+
+t.test('guests share a pending request, whoever disconnects', async (t) => {
+  const { url, send, upstream, waitForPending, waitForReceived, respondToAll, pending, log } =
     await startProxy(t)
+  const first = await openCaller(url)
+  await waitForPending(1)
   const sent = Array.from({ length: CALLERS }, (_, index) =>
     send('/portfolios', { 'x-request-id': `caller-${index}` }),
   )
-  sent.push(send('/portfolios', bearer), send('/portfolios', { cookie: 'any=1' }))
+  sent.push(send('/portfolios', { cookie: 'any=1' }))
   await waitForReceived(CALLERS + 2)
-  await waitForPending(1)
+  first.destroy()
+  await sleep(SETTLE_MS)
+  t.notOk(pending[0]?.response.destroyed, 'the upstream request continues')
   respondToAll({ 'cache-control': 'public, max-age=60', etag: '"a"' })
-  const responses = await Promise.all(sent)
-  t.equal(upstream.requests.length, 1)
-  t.match(upstream.requests[0], { method: 'GET', url: '/v1/portfolios' })
-  for (const [index, response] of responses.entries()) {
+  for (const [index, response] of (await Promise.all(sent)).entries()) {
     t.match(response, { status: 200, headers: { etag: '"a"', 'content-length': '13' } })
     t.equal(getText(response), '{"request":0}')
     const isAnonymous = index < CALLERS
@@ -118,170 +165,41 @@ t.test('shares one upstream request between identical concurrent requests', asyn
     const cacheControl = isAnonymous ? 'public, max-age=60' : 'no-store'
     t.equal(response.headers['cache-control'], cacheControl, 'depends on the caller')
   }
-
-  const next = send()
-  await waitForPending(1)
-  respondToAll()
-  t.equal((await next).status, 200)
-  t.equal(upstream.requests.length, 2, 'nothing is cached')
+  t.equal(upstream.requests.length, 1)
   t.notOk(
     log.some(({ level }) => Number(level) >= 40),
     'no warnings',
   )
 })
 
-t.test('sends requests that differ in any forwarded part separately', async (t) => {
-  const { send, upstream, respondToAll, waitForPending, bearer, waitForReceived } =
-    await startProxy(t, {
-      ORDERSOURCE_PUBLIC_ROUTES: 'GET /portfolios,POST /portfolios,GET /other',
-    })
-  const shared: Parameters<typeof send>[] = [
-    ['/portfolios'],
-    ['/portfolios?page=2'],
-    ['/other'],
-    ['/portfolios', { accept: 'text/csv' }],
-    ['/portfolios', { 'accept-language': 'de' }],
-    ['/portfolios', { 'if-none-match': '"a"' }],
-    ['/portfolios', { 'if-match': '"a"' }],
-    ['/portfolios', { 'idempotency-key': 'a' }],
-  ]
-  const notShared: Parameters<typeof send>[] = [
-    ['/portfolios', {}, 'HEAD'],
-    ['/portfolios', {}, 'POST'],
-    ['/offset-orders', bearer],
-    ['/offset-orders', { ...bearer, accept: 'text/csv' }],
-  ]
-  const sent = [...shared, ...shared, ...notShared, ...notShared].map((one) => send(...one))
-  await waitForReceived(2 * (shared.length + notShared.length))
-  await waitForPending(shared.length + 2 * notShared.length)
-  t.equal(upstream.requests.length, shared.length + 2 * notShared.length)
-  respondToAll()
-  for (const { status } of await Promise.all(sent)) t.equal(status, 200)
-})
-
-t.test('shares responses that are private or must not be stored', async (t) => {
-  // Every request carries the same token, so the provider cannot distinguish the callers.
-  const { send, upstream, respondToAll, waitForPending, waitForReceived } = await startProxy(t)
-  for (const [index, cacheControl] of ['no-store', 'private, max-age=60'].entries()) {
-    const sent = Array.from({ length: CALLERS }, () => send())
-    await waitForReceived(CALLERS * (index + 1))
-    await waitForPending(1)
-    respondToAll({ 'cache-control': cacheControl })
-    for (const response of await Promise.all(sent)) t.equal(getText(response), '{"request":0}')
-    t.equal(upstream.requests.length, index + 1)
-  }
-})
-
-t.test('does not share long responses and responses of unknown length', async (t) => {
-  const { send, pending, upstream, waitForPending, waitForReceived } = await startProxy(t)
+t.test('shares long responses, responses of unknown length and empty responses', async (t) => {
+  const { send, upstream } = await startProxy(t, {
+    ORDERSOURCE_PUBLIC_ROUTES: 'GET /long,GET /chunked,GET /empty,GET /huge',
+  })
   const long = Buffer.alloc(200_000, 'x')
-  for (const head of [{ 'content-length': String(long.length) }, { 'x-chunked': 'yes' }]) {
+  const json = { 'content-type': 'application/json' }
+  upstream.respond = ({ url = '' }, response) => {
+    const length = { 'content-length': long.length }
+    if (url === '/v1/empty') response.writeHead(204).end()
+    else if (url === '/v1/huge') response.writeHead(200, json).end(Buffer.alloc(3_000_000, 'x'))
+    else response.writeHead(200, { ...json, ...(url === '/v1/long' ? length : {}) }).end(long)
+  }
+  for (const [path, status, length] of [
+    ['/long', 200, long.length],
+    ['/chunked', 200, long.length],
+    ['/empty', 204, 0],
+  ] as const) {
     const before = upstream.requests.length
-    const sent = Array.from({ length: 4 }, () => send('/portfolios', { accept: String(before) }))
-    await waitForReceived(before === 0 ? 4 : 8)
-    let responses = 0
-    while (responses < 4) {
-      await waitForPending(1)
-      for (const { response } of pending.splice(0)) {
-        responses++
-        response.writeHead(200, { 'content-type': 'application/json', ...head }).end(long)
-      }
+    for (const response of await Promise.all([send(path), send(path), send(path)])) {
+      t.match(response, { status, body: { length } })
     }
-    for (const { body } of await Promise.all(sent)) t.ok(body.equals(long))
-    t.equal(upstream.requests.length - before, 4)
+    t.equal(upstream.requests.length, before + 1)
   }
+  t.equal((await send('/huge')).status, 502, 'a response for guests is limited to 2 MB')
 })
 
-t.test('shares empty responses', async (t) => {
-  const { send, pending, upstream, waitForPending, waitForReceived } = await startProxy(t)
-  for (const [index, status] of [304, 204].entries()) {
-    const sent = [1, 2, 3].map(() => send('/portfolios', { 'if-none-match': '"a"' }))
-    await waitForReceived(3 * (index + 1))
-    await waitForPending(1)
-    for (const { response } of pending.splice(0)) response.writeHead(status, { etag: '"a"' }).end()
-    for (const response of await Promise.all(sent)) {
-      t.match(response, { status, headers: { etag: '"a"' }, body: Buffer.alloc(0) })
-    }
-    t.equal(upstream.requests.length, index + 1)
-  }
-})
-
-t.test('does not join a request whose response has started', async (t) => {
-  const { send, pending, upstream, waitForPending, waitForReceived, respondToAll } =
-    await startProxy(t)
-  const early = [send(), send()]
-  await waitForReceived(2)
-  await waitForPending(1)
-  const [started] = pending.splice(0)
-  started?.response.writeHead(200, { 'content-type': 'application/json', 'content-length': '13' })
-  started?.response.write('{"started":')
-  await sleep(SETTLE_MS)
-  const late = send()
-  await waitForPending(1)
-  respondToAll()
-  t.equal(getText(await late), '{"request":0}')
-  started?.response.end('1}')
-  t.same((await Promise.all(early)).map(getText), ['{"started":1}', '{"started":1}'])
-  t.equal(upstream.requests.length, 2)
-})
-
-// Cancellation
-
-t.test('responds to the other callers if the first one disconnects', async (t) => {
-  const { url, send, upstream, waitForPending, waitForReceived, respondToAll, pending } =
-    await startProxy(t)
-  const first = await openCaller(url)
-  await waitForPending(1)
-  const sent = [send(), send()]
-  await waitForReceived(3)
-  first.destroy()
-  await sleep(SETTLE_MS)
-  t.notOk(pending[0]?.response.destroyed, 'the upstream request continues')
-  respondToAll()
-  t.same((await Promise.all(sent)).map(getText), ['{"request":0}', '{"request":0}'])
-  t.equal(upstream.requests.length, 1)
-})
-
-t.test('a later caller does not join a request whose caller has disconnected', async (t) => {
-  const { url, send, upstream, waitForPending, waitForReceived, respondToAll } = await startProxy(t)
-  const sockets = [await openCaller(url), await openCaller(url)]
-  await waitForReceived(2)
-  await waitForPending(1)
-  for (const socket of sockets) socket.destroy()
-  await sleep(SETTLE_MS)
-  const next = send()
-  await waitForReceived(3)
-  await waitForPending(2)
-  respondToAll()
-  t.equal(getText(await next), '{"request":1}')
-  t.equal(upstream.requests.length, 2)
-})
-
-t.test('cancels a streamed response when its caller disconnects', async (t) => {
-  const { url, waitForPending, waitForReceived, pending } = await startProxy(t)
-  const sockets = [await openCaller(url), await openCaller(url)]
-  await waitForReceived(2)
-  const responses: ServerResponse[] = []
-  for (let i = 0; i < 2; i++) {
-    await waitForPending(1)
-    for (const { response } of pending.splice(0)) {
-      response.writeHead(200, { 'content-type': 'application/json' }).write('{')
-      responses.push(response)
-    }
-  }
-  await sleep(SETTLE_MS)
-  sockets[0]?.destroy()
-  t.ok(await waitUntil(() => responses[0]?.destroyed === true))
-  await sleep(SETTLE_MS)
-  t.equal(responses[1]?.destroyed, false)
-  sockets[1]?.destroy()
-  t.ok(await waitUntil(() => responses[1]?.destroyed === true))
-})
-
-// Failures
-
-t.test('reports a failure to every caller and counts it once', async (t) => {
-  const { url, send, upstream, waitForReceived, pending } = await startProxy(t, {
+t.test('reports a failure to every guest, counts it once, and tries again', async (t) => {
+  const { url, send, upstream, pending, waitForReceived } = await startProxy(t, {
     ORDERSOURCE_TIMEOUT_MS: '1500',
   })
   const timedOut = Array.from({ length: CALLERS }, () => send())
@@ -308,133 +226,16 @@ t.test('reports a failure to every caller and counts it once', async (t) => {
 })
 
 t.test('passes on the status of an error whose body is slow or interrupted', async (t) => {
-  const { send, pending, waitForReceived, waitForPending } = await startProxy(t)
-  const endings = [() => undefined, ({ response }: PendingRequest) => response.destroy()]
-  for (const [index, end] of endings.entries()) {
-    const sent = [send(), send(), send()]
-    await waitForReceived(3 * (index + 1))
-    await waitForPending(1)
-    const [one] = pending.splice(0)
-    one?.response.writeHead(503, { 'retry-after': '9', 'content-length': '20' }).write('{')
-    await sleep(SETTLE_MS)
-    if (one) end(one)
-    for (const response of await Promise.all(sent)) {
+  const { send, upstream } = await startProxy(t, {
+    ORDERSOURCE_PUBLIC_ROUTES: 'GET /slow,GET /interrupted',
+  })
+  upstream.respond = ({ url }, response) => {
+    response.writeHead(503, { 'retry-after': '9', 'content-length': '20' }).write('{')
+    if (url === '/v1/interrupted') setTimeout(() => response.destroy(), SETTLE_MS)
+  }
+  for (const path of ['/slow', '/interrupted']) {
+    for (const response of await Promise.all([send(path), send(path)])) {
       t.match(response, { status: 503, headers: { 'retry-after': '9' } })
     }
   }
-})
-
-t.test('shows a shared error to administrators only, without the token', async (t) => {
-  const { send, pending, bearer, waitForPending, waitForReceived } = await startProxy(t)
-  const sent = [send(), send('/portfolios', bearer), send()]
-  await waitForReceived(3)
-  await waitForPending(1)
-  const body = JSON.stringify({ message: `the token ${UPSTREAM_TOKEN} is valid, the disk is full` })
-  for (const { response } of pending.splice(0)) {
-    response
-      .writeHead(500, { 'content-type': 'application/json', 'content-length': body.length })
-      .end(body)
-  }
-  const [guest, administrator, otherGuest] = await Promise.all(sent)
-  for (const response of [guest, otherGuest]) {
-    t.equal(response?.status, 500)
-    t.match(response?.body.toString(), 'The order source returned an error.')
-    t.notMatch(response?.body.toString(), 'disk')
-  }
-  t.match(administrator?.body.toString(), 'the disk is full')
-  t.notMatch(administrator?.body.toString(), UPSTREAM_TOKEN)
-})
-
-// Invalidation
-
-t.test('does not join a read that began before a write, even a failed one', async (t) => {
-  const { send, pending, bearer, waitForPending } = await startProxy(t)
-  for (const [end, status] of [
-    [(response?: ServerResponse) => respond(response, '"saved"'), 200],
-    [(response?: ServerResponse) => response?.destroy(), 502],
-  ] as const) {
-    const before = send()
-    await waitForPending(1)
-    const [old] = pending.splice(0)
-    const write = send('/portfolios/1', bearer, 'PUT')
-    await waitForPending(1)
-    end(pending.splice(0)[0]?.response)
-    t.equal((await write).status, status)
-    const after = send()
-    await waitForPending(1)
-    respond(pending.splice(0)[0]?.response, '"new"')
-    t.equal(getText(await after), '"new"')
-    respond(old?.response, '"old"')
-    t.equal(getText(await before), '"old"')
-  }
-})
-
-t.test('counts orders that the client places as writes', async (t) => {
-  const upstream = await recordingUpstream(t)
-  const pending: PendingRequest[] = []
-  upstream.respond = (request, response) => pending.push({ request, response })
-  const opened = openUpstream(
-    {
-      ORDERSOURCE_BASE_URL: upstream.url,
-      ORDERSOURCE_API_TOKEN: UPSTREAM_TOKEN,
-      ORDERSOURCE_TIMEOUT_MS: 60_000,
-    },
-    new Registry(),
-  )
-  if (opened === null) throw new Error('not configured')
-  t.teardown(() => opened.close())
-  const read = () => opened.request({ method: 'GET', path: '/v1/portfolios', headers: {} }, true)
-
-  const reads = [read(), read()]
-  t.ok(await waitUntil(() => pending.length === 1))
-  const order = { tons: 1, portfolioId: 1, note: '', dryRun: false }
-  const placed = createOffsetOrderSource(opened).placeOrder(order, 'key')
-  t.ok(await waitUntil(() => pending.length === 2))
-  respond(pending[1]?.response, '{"id":1,"tons":1,"amountCharged":100}')
-  t.match(await placed, { outcome: 'ok' })
-  reads.push(read())
-  t.ok(await waitUntil(() => pending.length === 3))
-  t.same(
-    upstream.requests.map(({ method }) => method),
-    ['GET', 'POST', 'GET'],
-  )
-  for (const one of [pending[0], pending[2]]) respond(one?.response, '[]')
-  await Promise.all(reads)
-})
-
-t.test('sends every caller the response to its own request, whoever disconnects', async (t) => {
-  const { url, upstream } = await startProxy(t)
-  upstream.respond = (request, response) => {
-    const text = JSON.stringify(request.url)
-    const headers = {
-      'content-type': 'application/json',
-      ...(text.includes('n=4') ? {} : { 'content-length': text.length }),
-    }
-    setTimeout(
-      () => response.writeHead(200, headers).end(text),
-      20 + (upstream.requests.length % 7),
-    )
-  }
-  let completed = 0
-  async function call(index: number): Promise<void> {
-    await sleep((index * 7) % 90)
-    const path = `/portfolios?n=${index % 5}`
-    const disconnects = index % 3 === 0
-    const abort = new AbortController()
-    const sent = fetch(`${url}${MOUNT}${path}`, { signal: abort.signal })
-    if (disconnects) setTimeout(() => abort.abort(), (index * 11) % 40)
-    try {
-      const response = await sent
-      const body: unknown = await response.json()
-      t.equal(response.status, 200)
-      t.equal(body, `/v1${path}`)
-      completed++
-    } catch (error) {
-      if (!disconnects) throw error
-    }
-  }
-  const calls = 300
-  await Promise.all(Array.from({ length: calls }, (_, index) => call(index)))
-  t.ok(completed >= (calls * 2) / 3)
-  t.ok(upstream.requests.length < calls, `${upstream.requests.length} requests of ${calls} calls`)
 })
