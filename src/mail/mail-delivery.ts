@@ -16,12 +16,17 @@ export interface OutgoingMail extends RenderedMail {
   to: string
 }
 
+export interface MailResult extends SendResult {
+  /** Whether the cause is the mail server or its configuration, so that no email can be sent */
+  isOutage?: boolean
+}
+
 /** Sends emails: over SMTP, or to the mailbox of the demo. */
 export interface MailDelivery {
   /** The mail server and the sender address, to show to administrators */
   description: { server: string; from: string }
   /** Sends an email once, within MAX_SEND_MS. Never throws. */
-  send: (mail: OutgoingMail, signal: AbortSignal) => Promise<SendResult>
+  send: (mail: OutgoingMail, signal: AbortSignal) => Promise<MailResult>
 }
 
 export const MAX_SEND_MS = 60_000

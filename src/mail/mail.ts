@@ -13,7 +13,7 @@ import {
   listMessages,
   listOrderMessages,
   requeueMessage,
-  type MessageState,
+  type Slice,
 } from '../outbox/outbox.js'
 import { STRIPE } from '../payments/payment.js'
 import type { MailDelivery } from './mail-delivery.js'
@@ -120,11 +120,11 @@ export function createMail({
       readDeliveries(database, await listOrderMessages(database, MAIL_QUEUE, orderId)),
 
     /** Lists a page of all emails, newest first, with the total number. */
-    async list(options: { limit: number; offset: number; states?: readonly MessageState[] }) {
+    async list(options: Slice) {
       const messages = await listMessages(database, MAIL_QUEUE, options)
       return {
         items: await readDeliveries(database, messages),
-        total: await countMessages(database, MAIL_QUEUE, options.states),
+        total: await countMessages(database, MAIL_QUEUE, options),
       }
     },
 

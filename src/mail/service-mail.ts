@@ -11,6 +11,7 @@ import { createObstacleFinder } from './mail-obstacles.js'
 import { createMailRenderer } from './mail-renderer.js'
 import { createMail, type Mail } from './mail.js'
 import { createSmtpDelivery } from './smtp-delivery.js'
+import { watchDelivery } from './watch-delivery.js'
 
 interface Options {
   store: OrderStore
@@ -22,12 +23,18 @@ interface Options {
 
 /** Creates the `Mail` of the service from the configuration. */
 export function createServiceMail(
-  app: Pick<FastifyInstance, 'config' | 'database' | 'publicBaseUrl' | 'view'>,
+  app: Pick<
+    FastifyInstance,
+    'config' | 'database' | 'log' | 'publicBaseUrl' | 'readiness' | 'view'
+  >,
   { store, links, payments, delivery }: Options,
 ): Mail {
   const { config } = app
   const settings = getMailSettings(config)
   const logo = readMailLogo(config.BRAND_LOGO)
+  const unwatched = delivery ?? (settings && createSmtpDelivery(settings, logo))
+  const watched = unwatched && watchDelivery(unwatched, app.log)
+  if (watched) app.readiness.set('mail', watched.getReadiness)
   return createMail({
     database: app.database,
     store,
@@ -44,6 +51,6 @@ export function createServiceMail(
     findObstacle: createObstacleFinder(app.database, payments),
     hasLogo: logo !== null,
     holdMs: config.MAIL_HOLD_SECONDS * 1000,
-    delivery: delivery ?? (settings && createSmtpDelivery(settings, logo)),
+    delivery: watched && watched.delivery,
   })
 }

@@ -1,7 +1,6 @@
 import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
-import type { SendResult } from '../outbox/outbox-worker.js'
 import type { MailSettings } from './mail-config.js'
-import { MAX_SEND_MS, type MailDelivery } from './mail-delivery.js'
+import { MAX_SEND_MS, type MailDelivery, type MailResult } from './mail-delivery.js'
 import type { MailLogo } from './mail-logo.js'
 
 const STEP_TIMEOUT_MS = 20_000
@@ -27,13 +26,15 @@ const describeError = ({ code = '', response, message }: NodemailerError): strin
     ? 'The mail server did not accept the user name and password.'
     : toDetail(response ?? DESCRIPTIONS[code] ?? message)
 
-/** A permanent error of these commands concerns the email; any other concerns the configuration. */
+/** An error of these commands concerns the email; any other concerns the server. */
 const MAIL_COMMANDS: readonly (string | undefined)[] = ['RCPT TO', 'DATA']
 
-function toFailure(error: NodemailerError): SendResult {
+function toFailure(error: NodemailerError): MailResult {
   const { command, permanent = false, responseCode = null } = error
+  const isOutage = !MAIL_COMMANDS.includes(command)
   return {
-    outcome: permanent && MAIL_COMMANDS.includes(command) ? 'rejected' : 'retry',
+    outcome: permanent && !isOutage ? 'rejected' : 'retry',
+    isOutage,
     status: responseCode,
     detail: describeError(error),
   }

@@ -114,9 +114,9 @@ export function createEventDispatcher(
 
     /** Reports the events that are set aside. They stop nothing else. */
     async getReadiness() {
-      const count = await countMessages(database, EVENT_QUEUE, UNSENT_STATES)
+      const count = await countMessages(database, EVENT_QUEUE, { states: UNSENT_STATES })
       const detail = count === 0 ? 'all processed' : `not processed: ${count}`
-      return { ready: true, ...(count > 0 && { degraded: true }), detail }
+      return { ready: true, degraded: count > 0, detail }
     },
 
     /** Retries the events that were set aside. */

@@ -202,11 +202,14 @@ export async function eraseMessages(
   }
 }
 
-interface Slice {
+/** A page of the messages in a queue. */
+export interface Slice {
   limit: number
   offset: number
   /** All by default */
   states?: readonly MessageState[]
+  /** Failed attempts since it was last queued */
+  minFailures?: number
 }
 
 const inStates = (states: readonly MessageState[]): string =>
@@ -216,12 +219,12 @@ const inStates = (states: readonly MessageState[]): string =>
 export async function listMessages(
   tx: Queryable,
   queue: string,
-  { limit, offset, states = MESSAGE_STATES }: Slice,
+  { limit, offset, states = MESSAGE_STATES, minFailures = 0 }: Slice,
 ): Promise<Message[]> {
   const rows = await tx.query<MessageRow>(
-    `SELECT * FROM outbox WHERE queue = ? AND ${inStates(states)}
+    `SELECT * FROM outbox WHERE queue = ? AND ${inStates(states)} AND failures >= ?
      ORDER BY position DESC LIMIT ? OFFSET ?`,
-    [queue, ...states, limit, offset],
+    [queue, ...states, minFailures, limit, offset],
   )
   return rows.map(toMessage)
 }
@@ -243,11 +246,12 @@ export async function listOrderMessages(
 export async function countMessages(
   tx: Queryable,
   queue: string,
-  states: readonly MessageState[] = MESSAGE_STATES,
+  { states = MESSAGE_STATES, minFailures = 0 }: Pick<Slice, 'states' | 'minFailures'> = {},
 ): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM outbox WHERE queue = ? AND ${inStates(states)}`,
-    [queue, ...states],
+    `SELECT count(*) AS count FROM outbox
+     WHERE queue = ? AND ${inStates(states)} AND failures >= ?`,
+    [queue, ...states, minFailures],
   )
   return row?.count ?? 0
 }

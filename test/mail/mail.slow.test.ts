@@ -176,7 +176,7 @@ t.test('an email has exactly one recipient', async (t) => {
 })
 
 t.test('an email is sent again until the server takes it', async (t) => {
-  const { app, order, smtp, getStates, ann } = await startMailService(t)
+  const { app, order, smtp, getStates, ann, url, log } = await startMailService(t)
   smtp.rejectRecipient = () => createSmtpError(451, '4.7.1 Greylisted, try again later')
   await order()
   await waitFor(async () => smtp.attempts.length === 1)
@@ -208,12 +208,26 @@ t.test('an email is sent again until the server takes it', async (t) => {
   }
   t.same(await getStates(), ['pending'])
   t.match((await ann.get('/admin/orders/1')).text, /ECONNREFUSED/)
+  t.match((await ann.get('/admin/settings/email?state=failing')).text, /ECONNREFUSED/)
+  t.match((await ann.get('/admin/settings/email?state=failed')).text, /No email has failed\./)
+  const readiness = await fetch(`${url}/readyz`)
+  t.equal(readiness.status, 200, 'the service stays in rotation')
+  t.match(await readiness.json(), {
+    status: 'degraded',
+    checks: { mail: { ready: true, degraded: true, detail: 'emails cannot be sent' } },
+  })
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  t.match(metrics, /clearwake_message_attempts_total\{queue="mail",outcome="retry"\} \d/)
+  const countLogged = (text: string) => log.filter(({ msg }) => msg === text).length
+  t.equal(countLogged('emails cannot be sent'), 1, 'an outage is logged once')
   const restarted = await startSmtpServer(t, { port })
   await skipPauses(app)
   await waitFor(async () => restarted.mails.length === 1)
   await waitForEqual(t, getStates, ['sent'])
   t.same(restarted.mails[0]?.recipients, ['ann@example.com'])
   t.equal(smtp.mails.length, 0)
+  t.equal(countLogged('emails can be sent again'), 1)
+  t.match(await (await fetch(`${url}/readyz`)).json(), { status: 'ready' })
 })
 
 t.test('a refused recipient is final until somebody sends the email again', async (t) => {

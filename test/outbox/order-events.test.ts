@@ -20,8 +20,10 @@ import {
 } from '../../src/outbox/outbox.js'
 import { temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
+import { startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
 import { waitFor } from '../support/wait-for.js'
+import { startReceiver } from '../support/webhook-receiver.js'
 
 const { log } = Fastify()
 const server = await startPostgres(t)
@@ -158,7 +160,7 @@ for (const [engine, open] of Object.entries(engines)) {
     await retry()
     t.equal((await getAside())?.state, 'sent')
     t.ok(seen.mail.includes('Poison'))
-    t.notOk('degraded' in (await dispatcher.getReadiness()))
+    t.match(await dispatcher.getReadiness(), { degraded: false })
     await worker.close()
   })
 
@@ -206,3 +208,42 @@ for (const [engine, open] of Object.entries(engines)) {
     t.equal(seen, 1)
   })
 }
+
+t.test(
+  'an event that is set aside is shown to administrators, and can be tried again',
+  async (t) => {
+    const receiver = await startReceiver(t)
+    const { ann, app, url } = await startTwoAdmins(t, { WEBHOOK_ALLOW_LOOPBACK: 'true' })
+    await ann.call('POST', '/api/admin/webhooks', { url: receiver.url, events: ['order.created'] })
+    await app.database.query(
+      `CREATE TRIGGER poison BEFORE INSERT ON outbox
+     WHEN new.queue LIKE 'webhook:%' AND new.order_id = '1'
+     BEGIN SELECT RAISE(ABORT, 'poison'); END`,
+    )
+    await ann.call('POST', '/api/admin/orders', newOrder())
+    await ann.call('POST', '/api/admin/orders', newOrder())
+    await waitFor(async () => receiver.received().length > 0)
+    t.same(
+      receiver.received().map(({ event }) => event.data.id),
+      ['2'],
+    )
+    const readyz = async () => {
+      const response = await fetch(`${url}/readyz`)
+      return { status: response.status, body: await response.json() }
+    }
+    t.match(await readyz(), {
+      status: 200,
+      body: { status: 'degraded', checks: { events: { ready: true, detail: 'not processed: 1' } } },
+    })
+    t.match((await ann.get('/admin')).text, /could not be processed.*<strong>1<\/strong>/s)
+    const { text } = await ann.get('/admin/settings/events')
+    t.match(text, /Webhooks.*CW-000001/s)
+    const [, action = ''] = /action="([^"]+)" method="post"><button[^>]*>Try again/.exec(text) ?? []
+    await app.database.query('DROP TRIGGER poison')
+    t.equal((await ann.post(action, {})).headers.get('location'), '/admin/settings/events')
+    await waitFor(async () => receiver.received().length === 2)
+    t.match((await ann.get('/admin/settings/events')).text, 'There are none.')
+    t.match(await readyz(), { status: 200, body: { status: 'ready' } })
+    t.equal((await ann.post('/admin/settings/events/msg_1/retry', {})).status, 404)
+  },
+)

@@ -56,7 +56,9 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
         dashboard,
         webhookAlerts: buildWebhookAlerts(await webhooks.list(), format),
         failedMails: await mail.countRecentFailures(),
-        unprocessedEvents: await countMessages(app.database, EVENT_QUEUE, UNSENT_STATES),
+        unprocessedEvents: await countMessages(app.database, EVENT_QUEUE, {
+          states: UNSENT_STATES,
+        }),
       }
     } catch (error) {
       logError(error, request)

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import type { Mail } from '../../mail/mail.js'
+import type { Slice } from '../../outbox/outbox.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
 import { buildMailView } from '../mail-view.js'
@@ -10,6 +11,22 @@ const MAIL = { config: { permission: 'mail:manage' } } as const
 
 const EMAIL_URL = '/admin/settings/email'
 const MAILS_PER_PAGE = 20
+
+const FILTERS = [
+  { state: null, label: 'All', nothing: 'No emails yet.', where: {} },
+  {
+    state: 'failing',
+    label: 'Failing',
+    nothing: 'No email waits for another attempt.',
+    where: { states: ['pending'], minFailures: 1 },
+  },
+  {
+    state: 'failed',
+    label: 'Failed',
+    nothing: 'No email has failed.',
+    where: { states: ['failed'] },
+  },
+] as const satisfies readonly { where: Partial<Slice>; [field: string]: unknown }[]
 
 interface Query {
   page?: unknown
@@ -27,15 +44,15 @@ const pages: FastifyPluginAsync<{ mail: Mail }> = async (app, { mail }) => {
     const locale = getLocale(request.headers['accept-language'])
     const format = getFormatters(locale, app.config.TIME_ZONE)
     const page = parsePage(request.query.page)
-    const isFailedOnly = request.query.state === 'failed'
+    const filter = FILTERS.find(({ state }) => state === request.query.state) ?? FILTERS[0]
     const { items, total } = await mail.list({
       limit: MAILS_PER_PAGE,
       offset: (page - 1) * MAILS_PER_PAGE,
-      ...(isFailedOnly ? { states: ['failed'] } : {}),
+      ...filter.where,
     })
     const pageCount = Math.max(1, Math.ceil(total / MAILS_PER_PAGE))
-    const toUrl = (number: number, failed = isFailedOnly) =>
-      `${EMAIL_URL}?${failed ? 'state=failed&' : ''}page=${number}`
+    const toUrl = (number: number) =>
+      `${EMAIL_URL}?${filter.state === null ? '' : `state=${filter.state}&`}page=${number}`
     return renderSettings(
       reply,
       { page: 'portal/settings/email' },
@@ -43,11 +60,12 @@ const pages: FastifyPluginAsync<{ mail: Mail }> = async (app, { mail }) => {
         description: mail.description,
         timeZone: app.config.TIME_ZONE,
         mails: items.map((item) => buildMailView(item, mail.description !== null, format)),
-        filters: [
-          { label: 'All', href: EMAIL_URL, isCurrent: !isFailedOnly },
-          { label: 'Failed', href: toUrl(1, true), isCurrent: isFailedOnly },
-        ],
-        isFailedOnly,
+        filters: FILTERS.map(({ label, state }) => ({
+          label,
+          href: state === null ? EMAIL_URL : `${EMAIL_URL}?state=${state}`,
+          isCurrent: state === filter.state,
+        })),
+        nothing: filter.nothing,
         previous: page > 1 ? toUrl(Math.min(page - 1, pageCount)) : null,
         next: page < pageCount ? toUrl(page + 1) : null,
       },
