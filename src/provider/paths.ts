@@ -107,7 +107,7 @@ export function toGuestPath(routes: PublicRoutes, url: string): string {
   const allowed = routes.get(`GET ${path}`) ?? routes.get(`HEAD ${path}`) ?? []
   const sent = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
   const query = new URLSearchParams(
-    allowed.flatMap((name) => sent.getAll(name).map((value) => [name, value])),
+    allowed.flatMap((name) => sent.getAll(name).map((value): [string, string] => [name, value])),
   )
   return encodeURI(path) + (query.size > 0 ? `?${query.toString()}` : '')
 }
