@@ -14,9 +14,9 @@ import { createProgressBar, formatOrderCount } from './import-progress.js'
 
 const EXIT_INTERRUPTED = 130
 
-const USAGE = `Usage: npm run -s orders:import -- FILE.csv (or - for standard input)
+const USAGE = `Usage: npm run -s orders:import -- FILE (or - for standard input)
 
-Imports a CSV file of orders into the order database in DATA_DIR. If any line has an error,
+Imports a CSV file or an Excel workbook (.xlsx) of orders into the order database in DATA_DIR. If any line has an error,
 nothing is imported. Reads the environment and .env, like npm start.`
 
 function fail(message: string, code = 1): never {

@@ -8,8 +8,10 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
+import ExcelJS from 'exceljs'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import yazl from 'yazl'
 import { createProgressBar } from '../../src/commands/import-progress.js'
 import { openDatabase } from '../../src/database/open-database.js'
 import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
@@ -398,9 +400,9 @@ async function findErrorsIn(t: Test, csv: string | Buffer): Promise<string[]> {
 t.test('reports errors in the header and in the lines below it', async (t) => {
   t.strictSame(await findErrorsIn(t, `${HEADER}\n`), [], 'a file without orders is valid')
   t.strictSame(
-    await findErrorsIn(t, 'customerName,Status,customerEmail,co2eKg,co2eKg,\nAnn,paid,ann@,1,1,\n'),
+    await findErrorsIn(t, 'customerName,State,customerEmail,co2eKg,co2eKg,\nAnn,paid,ann@,1,1,\n'),
     [
-      'line 1: Status is not a known column',
+      'line 1: State is not a known column',
       'line 1: co2eKg is a duplicate column',
       'line 1: header contains a column without a name',
       'line 1: amountMinor is missing from the header',
@@ -442,13 +444,13 @@ t.test('rejects a file of another type with one message', async (t) => {
   const csv = `${HEADER}\n${`${LINE}\n`.repeat(50)}`
   const utf16 = Buffer.from(csv, 'utf16le')
   const SAVE = 'Save it as CSV (UTF-8) and import that file.'
-  const workbook = new PassThrough()
-  const [xlsx] = await Promise.all([
-    buffer(workbook),
-    writeWorkbook(randomOrders(20), workbook, { timeZone: 'UTC' }),
-  ])
   const fileTypes: [string, Buffer | string, string][] = [
-    ['a workbook', xlsx, `This file is an Excel workbook or another zip file. ${SAVE}`],
+    ['a zip', await zip(), 'This file is not an Excel workbook, or it is empty.'],
+    [
+      'half a workbook',
+      (await toWorkbook(randomOrders(20))).subarray(0, 3000),
+      'This file is not an Excel workbook, or it is damaged.',
+    ],
     [
       'an old workbook',
       Buffer.from('d0cf11e0a1b11ae10000', 'hex'),
@@ -519,9 +521,9 @@ t.test('rejects a file of another type with one message', async (t) => {
   for (const [name, file, fault] of fileTypes)
     t.strictSame(await findErrorsIn(t, file), [fault], name)
   const folder = temporaryFolder(t)
-  const { code, errors } = await importFile(t, folder, xlsx)
+  const { code, errors } = await importFile(t, folder, utf16)
   t.equal(code, 1)
-  t.match(errors, /Nothing was imported: 1 error\.\n {2}This file is an Excel workbook/)
+  t.match(errors, /Nothing was imported: 1 error\.\n {2}This file is UTF-16/)
 })
 
 t.test('accepts blank lines and line breaks split across chunks', async (t) => {
@@ -757,6 +759,105 @@ t.test('imports an export unchanged', async (t) => {
   const [bytes] = await Promise.all([buffer(file), writeCsv([rows], file)])
   const ids = wanted.map(({ id }) => id)
   t.strictSame(await roundTrip(t, bytes, 100_000, ids), wanted)
+})
+
+/** Exports orders as an Excel workbook. */
+async function toWorkbook(orders: Order[], timeZone = 'UTC', rowsPerSheet = 1_000_000) {
+  const file = new PassThrough()
+  const options = { timeZone, rowsPerSheet }
+  const [bytes] = await Promise.all([buffer(file), writeWorkbook(orders, file, options)])
+  return bytes
+}
+
+async function zip(): Promise<Buffer> {
+  const archive = new yazl.ZipFile()
+  archive.addBuffer(Buffer.from('hello'), 'hello.txt')
+  archive.end()
+  return buffer(archive.outputStream)
+}
+
+t.test('imports an exported workbook unchanged, with all its sheets', async (t) => {
+  const wanted = randomOrders(300)
+    .map(inCurrency)
+    .map((order) => ({ ...order, notes: order.notes.replace(/\s/g, ' ') }))
+  const ids = wanted.map(({ id }) => id)
+  for (const [timeZone, rowsPerSheet] of [
+    ['UTC', 100],
+    ['Asia/Kolkata', 1_000],
+  ] as const) {
+    const bytes = await toWorkbook(wanted, timeZone, rowsPerSheet)
+    t.strictSame(await roundTrip(t, bytes, 100_000, ids), wanted, timeZone)
+  }
+})
+
+t.test('imports a workbook that somebody wrote by hand', async (t) => {
+  const workbook = new ExcelJS.Workbook()
+  const sheet = workbook.addWorksheet('Harbour')
+  sheet.addRow(['Customer Name', 'customer_email', 'CO2e kg', 'Amount', 'Currency', 'Placed At'])
+  const placed = new Date('2026-03-01T10:30:00Z')
+  const name = { richText: [{ text: 'Ann ' }, { text: 'Example', font: { bold: true } }] }
+  const email = { text: 'ann@example.com', hyperlink: 'mailto:ann@example.com' }
+  sheet.addRow([name, email, { formula: '800*2', result: 1600 }, 40.09, 'EUR', placed])
+  sheet.addRow([])
+  sheet.addRow(['Ben', 'ben@example.com', 1, 4009, 'JPY', placed])
+  workbook.addWorksheet('Notes').addRow(['Customers of the harbour'])
+  const folder = temporaryFolder(t)
+  const file = Buffer.from(await workbook.xlsx.writeBuffer())
+  const outcome = await importDirectly(folder, file)
+  t.same(outcome.ok || outcome.errors.getFirst(), true)
+  const store = openStore(t, folder)
+  t.match(await store.get('1'), {
+    customerName: 'Ann Example',
+    customerEmail: 'ann@example.com',
+    co2eKg: 1600,
+    amountMinor: 4009,
+    placedAt: '2026-03-01T10:30:00.000Z',
+  })
+  t.match(await store.get('2'), { customerName: 'Ben', amountMinor: 4009, currency: 'JPY' })
+  t.equal(await store.get('3'), null)
+})
+
+t.test('understands what spreadsheets make of a CSV file', async (t) => {
+  const spellings = [
+    'Customer Name,CUSTOMER_EMAIL,co2e kg,Amount minor,currency,Vessel Name',
+    'customerName,customerEmail,CO2E_KG,amount-minor,CURRENCY,vessel name',
+  ]
+  const line = 'Ann,ann@example.com,1.5,4009,EUR,Eendracht'
+  for (const header of spellings) {
+    for (const csv of [
+      `${header}\n${line}\n,,,,,\n , ,,,,\n`,
+      `\ufeffsep=,\r\n${header}\r\n${line}\r\n`,
+      `SEP=;\n${header.replaceAll(',', ';')}\n${line.replaceAll(',', ';')}\n;;;;;\n`,
+      `"sep=,"\n${header}\n${line}`,
+      `sep=,,,,,,\r\n,,,,,\r\n${header}\r\n${line}`,
+      `,,,,,\n${header}\n${line}`,
+    ]) {
+      const folder = temporaryFolder(t)
+      const outcome = await importDirectly(folder, csv)
+      t.same(outcome.ok ? outcome.orders : outcome.errors.getFirst(), 1, csv)
+      const store = openStore(t, folder)
+      t.match(await store.get('1'), { customerName: 'Ann', vesselName: 'Eendracht', co2eKg: 1.5 })
+    }
+  }
+  t.strictSame(await findErrorsIn(t, `sep=;\n${HEADER.replaceAll(',', ';')}\nAnn\n`), [
+    'line 3: has 1 cells, expected 5',
+  ])
+})
+
+t.test('refuses a long number that a spreadsheet has shortened', async (t) => {
+  const SHORTENED =
+    'was shortened by a spreadsheet, and its last digits are lost; export the file again, and format the column as text before you save it'
+  t.strictSame(
+    await findErrorsIn(
+      t,
+      `id,orderSourceId,${HEADER}\n1.23457E+11,"1,23E+20",Ann,ann@example.com,1e-7,1.23457E+11,EUR\n`,
+    ),
+    [
+      `line 2: id ${SHORTENED}`,
+      `line 2: orderSourceId ${SHORTENED}`,
+      `line 2: amountMinor ${SHORTENED}`,
+    ],
+  )
 })
 
 // Concurrency

@@ -21,3 +21,7 @@ export const toExcelText = (text: string): string =>
     ESCAPE_SEQUENCE,
     '_x005F_',
   )
+
+/** Reverses the escaping of `toExcelText`. */
+export const fromExcelText = (text: string): string =>
+  text.replace(/_x005F_(?=x[0-9a-f]{4}_)/gi, '_')

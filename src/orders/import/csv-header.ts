@@ -10,13 +10,44 @@ const COLUMNS = Object.keys(Order.properties) as Column[]
 const REQUIRED: readonly Column[] = ImportedOrder.required
 
 /** Columns of an export that are not part of an order. */
-const IGNORED: readonly string[] = [...PAYMENT_COLUMNS, ...CALCULATION_COLUMNS]
+const IGNORED: readonly string[] = [
+  ...PAYMENT_COLUMNS,
+  ...CALCULATION_COLUMNS,
+  'Payment amount',
+  'Refunded',
+  'Dispute',
+  'Checkout session',
+  'Payment intent',
+  'Factor edition',
+]
 
-const isColumn = (name: string): name is Column => COLUMNS.some((column) => column === name)
+/** Ignores case, spaces and punctuation: `Vessel Name` and `VESSEL_NAME` are `vesselName`. */
+const normalize = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')
+
+/** Titles of exported workbooks that differ from the names of the fields. */
+const TITLES: Record<string, Column> = {
+  Customer: 'customerName',
+  Email: 'customerEmail',
+  Vessel: 'vesselName',
+  Calculator: 'calculatorType',
+  'Trip data': 'calculatorData',
+  'Provider order ID': 'orderSourceId',
+}
+const NAMES = new Map<string, Column>([
+  ...COLUMNS.map((column) => [normalize(column), column] as const),
+  ...Object.entries(TITLES).map(([title, column]) => [normalize(title), column] as const),
+])
+const IGNORED_NAMES = new Set(IGNORED.map(normalize))
+
+const findColumn = (name: string): Column | undefined => NAMES.get(normalize(name))
 
 /** Whether a header line split by this separator contains at least one known column name. */
 export const hasColumnName = (header: string, separator: string): boolean =>
-  header.split(separator).some((name) => isColumn(name.replace(/^"|"$/g, '')))
+  header.split(separator).some((name) => findColumn(name) !== undefined)
 
 const WRONG_SEPARATORS: [character: string, name: string][] = [
   [';', 'semicolons'],
@@ -50,8 +81,9 @@ export function parseHeader(
   const errors: ImportError[] = []
   const known = new Set<Column>()
   const columns = cells.map((name): Column | null => {
-    if (IGNORED.includes(name)) return null
-    if (!isColumn(name)) {
+    const column = findColumn(name)
+    if (column === undefined && IGNORED_NAMES.has(normalize(name))) return null
+    if (column === undefined) {
       errors.push({
         line,
         column: name === '' ? null : name,
@@ -59,12 +91,12 @@ export function parseHeader(
       })
       return null
     }
-    if (known.has(name)) {
-      errors.push({ line, column: name, message: 'is a duplicate column' })
+    if (known.has(column)) {
+      errors.push({ line, column, message: 'is a duplicate column' })
       return null
     }
-    known.add(name)
-    return name
+    known.add(column)
+    return column
   })
   const missing = new Set<string>(REQUIRED.filter((name) => !known.has(name)))
   for (const column of missing) {

@@ -18,11 +18,13 @@ const CELL_TOO_LONG = `contains an unclosed quote or a cell longer than ${MAX_CE
 /**
  * Reads RFC 4180 records, separated by LF or CRLF, from blocks of complete lines.
  *
+ * @param separator between cells, one character
+ *
  * No library is used, because each error must be reported with its line number in files of any
  * size. fast-csv stops at the first error, has no line numbers and rescans the file after an
  * unclosed quote; csv-parse counts a CRLF inside quotes as two lines.
  */
-export function createCsvReader() {
+export function createCsvReader(separator = ',') {
   let line = 1
   let newlines = 0
   let cells: string[] = []
@@ -51,10 +53,10 @@ export function createCsvReader() {
     *read(text: string): Generator<CsvRecord> {
       let position = 0
       let lineEnd = -1
-      /** End of the current cell: the next comma or line break. */
+      /** End of the current cell: the next separator or line break. */
       const findCellEnd = (): number => {
         if (lineEnd < position) lineEnd = text.indexOf('\n', position)
-        const comma = text.indexOf(',', position)
+        const comma = text.indexOf(separator, position)
         return comma === -1 || comma > lineEnd ? lineEnd : comma
       }
       /** Text up to `end`, without the CR of a CRLF. */

@@ -18,7 +18,7 @@ export interface ImportProgress {
 export type ImportResult = { ok: true; orders: number } | { ok: false; errors: ImportErrors }
 
 /**
- * Imports a CSV file in the format of the export: all orders, or none if there is any error. The
+ * Imports a CSV file or an Excel workbook in the format of the export: all orders, or none if there is any error. The
  * store is not locked while the file is being read.
  */
 export async function importOrders(

@@ -15,6 +15,16 @@ const JSON_COLUMNS: ReadonlySet<Column> = new Set<Column>([
   'checkout',
   'retirement',
 ])
+/** Columns that can hold a long whole number, which a spreadsheet shows as `1.23457E+11`. */
+const WHOLE_NUMBER_COLUMNS: ReadonlySet<Column> = new Set<Column>([
+  'id',
+  'orderNumber',
+  'imoNumber',
+  'amountMinor',
+  'orderSourceId',
+  'version',
+])
+const SHORTENED = /^\d(?:[.,]\d+)?[eE]\+\d+$/
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 function parseJson(text: string): unknown {
@@ -35,6 +45,11 @@ function parseCells({ columns }: Header, cells: string[]) {
   for (const [i, column] of columns.entries()) {
     const cell = cells[i] ?? ''
     if (column === null || cell === '') continue
+    if (WHOLE_NUMBER_COLUMNS.has(column) && SHORTENED.test(cell)) {
+      const message =
+        'was shortened by a spreadsheet, and its last digits are lost; export the file again, and format the column as text before you save it'
+      errors.push({ path: column, message })
+    }
     if (NUMBER_COLUMNS.has(column)) values[column] = NUMBER.test(cell) ? Number(cell) : cell
     else if (!JSON_COLUMNS.has(column)) values[column] = unescapeFormula(cell)
     else {
@@ -65,7 +80,8 @@ export function createRowValidator(header: Header, now: number): (cells: string[
     const result = check(values)
     errors.push(...validateNewOrder(values, now), ...findTimestampErrors(values, now))
     // Missing columns are reported once, for the header.
-    if (!result.ok) errors.push(...result.errors.filter(({ path }) => !header.missing.has(path)))
+    const reported = new Set([...header.missing, ...errors.map(({ path }) => path)])
+    if (!result.ok) errors.push(...result.errors.filter(({ path }) => !reported.has(path)))
     return {
       id: typeof id === 'string' ? id : null,
       orderNumber: typeof orderNumber === 'string' ? orderNumber : null,
