@@ -79,7 +79,7 @@ const IfMatch = Type.Object({
   'if-match': Type.Optional(
     Type.String({
       description:
-        'One or more ETags in quotes, separated by commas, or *. If none is the current version of the order, the response is 412. Weak ETags (W/) never match',
+        'One or more ETags in quotes, separated by commas, or *. If none is the current version of the order, the response is 412. Weak ETags (W/) count, because proxies that compress weaken them',
     }),
   ),
 })

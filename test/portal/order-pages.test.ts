@@ -285,6 +285,14 @@ t.test('edits every group as a page without scripts', async (t) => {
   const same = await ann.post(`/admin/orders/${id}/edit?group=notes`, { version: '8', notes: '' })
   t.equal(same.status, 303)
   t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /was not changed/)
+
+  // A form sends other line breaks than the API stored.
+  const stored = { notes: 'Called back\r\nTwice ', customerName: 'Ann  Example' }
+  const { version } = await ann.call('PATCH', `${ORDERS}/${id}`, stored)
+  const notes = 'Called back\r\nTwice'
+  await ann.post(`/admin/orders/${id}/edit?group=notes`, { version: String(version), notes })
+  t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /was not changed/)
+  t.match(await ann.call('GET', `${ORDERS}/${id}`), { ...stored, version })
 })
 
 t.test('ignores a forged flash message', async (t) => {

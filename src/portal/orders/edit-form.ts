@@ -5,6 +5,7 @@ import { checker } from '../../orders/validators.js'
 import type { Formatters } from '../formatters.js'
 import {
   getFieldValues,
+  normalizeFieldValue,
   parseFields,
   parseRetirement,
   RETIREMENT_FIELDS,
@@ -59,6 +60,18 @@ export const parseVersion = (submitted: Record<string, unknown>): number =>
   typeof submitted.version === 'string' && /^\d{1,15}$/.test(submitted.version)
     ? Number(submitted.version)
     : 0
+
+/** Leaves out text that a form did not change, apart from line breaks and surrounding spaces. */
+export const omitUnchanged = (order: Order, changes: OrderChanges): OrderChanges =>
+  Object.fromEntries(
+    (Object.keys(changes) as (keyof OrderChanges)[])
+      .filter(
+        (field) =>
+          typeof changes[field] !== 'string' ||
+          normalizeFieldValue(order[field]) !== changes[field],
+      )
+      .map((field) => [field, changes[field]]),
+  )
 
 /** Parses a submitted form; `changes` is `null` if a field is invalid. */
 export function parseEditForm(

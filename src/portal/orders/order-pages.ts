@@ -14,6 +14,7 @@ import {
   createEditForm,
   getGroupPermission,
   isEditGroup,
+  omitUnchanged,
   parseEditForm,
   parseVersion,
 } from './edit-form.js'
@@ -83,7 +84,8 @@ const pages: FastifyPluginAsync<Options> = async (
     if (changes === null) {
       return render(request, reply.code(422), order, { form, isGroupOnly: true })
     }
-    const result = await saveEdit(store, order.id, changes, form, request.administrator.email)
+    const edits = omitUnchanged(order, changes)
+    const result = await saveEdit(store, order.id, edits, form, request.administrator.email)
     switch (result.outcome) {
       case 'changed':
         return confirm(request, reply, result.order, 'saved')
