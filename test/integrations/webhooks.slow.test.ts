@@ -104,7 +104,7 @@ for (const [engine, getEnvironment] of Object.entries(ENGINES)) {
     const api = await startApi(t, await getEnvironment())
     const { call } = api
     const created = await call('POST', PATH, {
-      url: 'https://shop.example.com/hooks',
+      url: 'https://SHOP.example.com:443/old/../hooks',
       events: ['order.paid', 'order.paid'],
       description: 'The shop',
     })
@@ -131,6 +131,8 @@ for (const [engine, getEnvironment] of Object.entries(ENGINES)) {
     t.match(changed.body, { enabled: false, disabledReason: 'administrator', description: '' })
     t.type(changed.body.disabledAt, 'string')
     t.equal((await call('POST', `${path}/replay`, { since: '2026-01-01T00:00:00Z' })).status, 409)
+    const moved = await call('PATCH', path, { url: 'HTTPS://Shop.Example.COM' })
+    t.equal(moved.body.url, 'https://shop.example.com/')
     const enabled = await call('PATCH', path, { enabled: true, events: ['order.created'] })
     t.match(enabled.body, { enabled: true, disabledReason: null, events: ['order.created'] })
 

@@ -63,6 +63,9 @@ const listChanges = (before: WebhookEndpoint, after: WebhookEndpoint): string[] 
     : [after.disabledReason === null ? 'enabled' : 'disabled']),
 ]
 
+/** Without default ports and dot segments, and with the host in lower case. */
+const normalizeUrl = (url: string): string => new URL(url).href
+
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]
 
 /**
@@ -106,6 +109,7 @@ export function createWebhooks({
       const before = (await getEndpoint(tx, id))?.endpoint
       if (before === undefined) return null
       const fields: EndpointChanges = { ...others, updatedAt: now() }
+      if (fields.url !== undefined) fields.url = normalizeUrl(fields.url)
       if (events !== undefined) fields.events = unique(events)
       if (enabled === true && before.disabledReason !== null) {
         Object.assign(fields, { disabledReason: null, disabledAt: null, failingSince: null })
@@ -139,7 +143,13 @@ export function createWebhooks({
     ): Promise<EndpointWithSecret | null> {
       const secret = generateSecret()
       const id = `we_${randomBytes(12).toString('hex')}`
-      const fields = { id, url, description, events: unique(events), createdAt: now() }
+      const fields = {
+        id,
+        url: normalizeUrl(url),
+        description,
+        events: unique(events),
+        createdAt: now(),
+      }
       return database.write(async (tx) => {
         if ((await listEndpoints(tx)).length >= MAX_ENDPOINTS) return null
         await insertEndpoint(tx, fields, cipher.encrypt(secret))
