@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { Database } from '../database/database.js'
 import { createDayCalendar } from '../orders/day-calendar.js'
@@ -11,10 +12,12 @@ import {
   type AuditRow,
 } from './audit-entry.js'
 import { appendAuditEntry } from './append-audit-entry.js'
-import { buildAuditCondition, type AuditFilters } from './audit-query.js'
+import { buildAuditCondition, createTextMatcher, type AuditFilters } from './audit-query.js'
 
 /** Maximum number of entries deleted in one transaction */
 const DELETE_BATCH = 10_000
+/** Number of entries that a search reads at once */
+const SCAN_BATCH = 1_000
 
 /**
  * The latest entry. A copy that is stored elsewhere can later prove that no earlier entry was
@@ -44,6 +47,27 @@ export const getAuditActor = (request: FastifyRequest): AuditActor => ({
  */
 export function createAuditLog(database: Database, timeZone: string) {
   const calendar = createDayCalendar(timeZone)
+
+  /** Reads the matching entries before a position in batches, newest first. */
+  async function* scan(
+    filters: AuditFilters,
+    before: number,
+    limit: number,
+  ): AsyncGenerator<AuditRow[]> {
+    const { sql, values } = buildAuditCondition(filters, calendar)
+    const matches = createTextMatcher(filters)
+    const batch = matches === null ? limit : SCAN_BATCH
+    for (let position: number | undefined = before; position !== undefined;) {
+      const rows: AuditRow[] = await database.query<AuditRow>(
+        `SELECT * FROM audit_log WHERE position < ? AND ${sql} ORDER BY position DESC LIMIT ?`,
+        [position, ...values, batch],
+      )
+      yield matches === null ? rows : rows.filter(matches)
+      position = rows.length < batch ? undefined : rows.at(-1)?.position
+      // Other requests are served between two batches.
+      await setImmediate()
+    }
+  }
 
   return {
     /**
@@ -79,21 +103,20 @@ export function createAuditLog(database: Database, timeZone: string) {
       filters: AuditFilters,
       { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
     ): Promise<{ items: AuditEntry[]; hasMore: boolean }> {
-      const { sql, values } = buildAuditCondition(filters, calendar)
-      const rows = await database.query<AuditRow>(
-        `SELECT * FROM audit_log WHERE position < ? AND ${sql} ORDER BY position DESC LIMIT ?`,
-        [before, ...values, limit + 1],
-      )
+      const rows: AuditRow[] = []
+      for await (const found of scan(filters, before, limit + 1)) {
+        rows.push(...found)
+        if (rows.length > limit) break
+      }
       return { items: rows.slice(0, limit).map(toAuditEntry), hasMore: rows.length > limit }
     },
 
     async count(filters: AuditFilters): Promise<number> {
-      const { sql, values } = buildAuditCondition(filters, calendar)
-      const [row] = await database.query<{ count: number }>(
-        `SELECT count(*) AS count FROM audit_log WHERE ${sql}`,
-        values,
-      )
-      return row?.count ?? 0
+      let count = 0
+      for await (const found of scan(filters, Number.MAX_SAFE_INTEGER, SCAN_BATCH)) {
+        count += found.length
+      }
+      return count
     },
 
     async getHead(): Promise<AuditHead> {

@@ -2,9 +2,11 @@ import { Type, type Static } from '@sinclair/typebox'
 import type { SqlValue } from '../database/database.js'
 import { parseDay, type DayCalendar } from '../orders/day-calendar.js'
 import type { FieldError } from '../validation/field-errors.js'
+import { foldText } from '../order-store/sql/search-text.js'
 import { stringEnum } from '../validation/string-enum.js'
 import { createValidators } from '../validation/validator.js'
 import { AUDIT_ACTION_NAMES, type AuditAction } from './audit-actions.js'
+import type { AuditRow } from './audit-entry.js'
 
 const MAX_TEXT_LENGTH = 200
 
@@ -68,16 +70,9 @@ export const AuditQuery = Type.Object(
 )
 export type AuditQuery = Static<typeof AuditQuery>
 
-/** A LIKE pattern that finds text anywhere in a lower-case value. */
-const toPattern = (text: string): string =>
-  `%${text
-    .trim()
-    .toLowerCase()
-    .replace(/[\\%_]/g, '\\$&')}%`
-
-/** Builds the SQL condition for filters, with its values. */
+/** Builds the SQL condition for the filters that do not concern text, with its values. */
 export function buildAuditCondition(
-  { action = [], actor, from, to, q }: AuditFilters,
+  { action = [], from, to }: AuditFilters,
   calendar: DayCalendar,
 ): { sql: string; values: SqlValue[] } {
   const conditions: string[] = []
@@ -87,16 +82,26 @@ export function buildAuditCondition(
     values.push(...added)
   }
   if (action.length > 0) add(`action IN (${action.map(() => '?').join(', ')})`, ...action)
-  if (actor !== undefined) add('lower(actor) = ?', actor.trim().toLowerCase())
   if (from !== undefined) add('at >= ?', calendar.startOf(parseDay(from)))
   if (to !== undefined) add('at < ?', calendar.startOf(parseDay(to) + 1))
-  if (q !== undefined) {
-    const texts = ['actor', "coalesce(address, '')", 'details']
-    const pattern = toPattern(q)
-    const matches = texts.map((text) => `lower(${text}) LIKE ? ESCAPE '\\'`)
-    add(`(${matches.join(' OR ')})`, ...texts.map(() => pattern))
-  }
   return { sql: conditions.length === 0 ? '1 = 1' : conditions.join(' AND '), values }
+}
+
+/**
+ * Creates the check for the filters that concern text; `null` if there are none. It ignores case and
+ * accents in every script, which neither database does.
+ */
+export function createTextMatcher({
+  actor,
+  q,
+}: AuditFilters): ((row: Pick<AuditRow, 'actor' | 'address' | 'details'>) => boolean) | null {
+  if (actor === undefined && q === undefined) return null
+  const [foldedActor, foldedText] = [actor, q].map((text) => foldText(text?.trim() ?? ''))
+  return (row) =>
+    (actor === undefined || foldText(row.actor) === foldedActor) &&
+    [row.actor, row.address ?? '', row.details].some((text) =>
+      foldText(text).includes(foldedText ?? ''),
+    )
 }
 
 /** Finds errors in the combination of filters. Each filter must already be valid on its own. */

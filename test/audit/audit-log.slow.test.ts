@@ -112,6 +112,27 @@ t.test('the API filters and pages the log', async (t) => {
   t.same(await names('?action=api_key.created&q=TWO'), ['Two'])
   t.same(await names('?q=%25'), ['100%'], 'as text, not as a pattern')
   t.same(await names('?actor=somebody@example.com'), [])
+  for (const [name, searches] of [
+    ['Ärmelkanal', ['ärmel', 'ÄRMEL', 'armel']],
+    ['ΣΊΣΥΦΟΣ', ['σίσυφος', 'σισυφοσ']],
+    ['Волга', ['ВОЛГА', 'волг']],
+    ['Große Elbe', ['GROSSE']],
+  ] as const) {
+    await call('POST', '/api-keys', { name, scopes: ['qr:write'] })
+    for (const search of searches) {
+      const q = encodeURIComponent(search)
+      t.same(await names(`?q=${q}&action=api_key.created`), [name], `${name}: ${search}`)
+    }
+    const { key } = await call('POST', '/api-keys', {
+      name: `${name} 2`,
+      scopes: ['webhooks:manage'],
+    })
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ url: 'https://shop.example.com', events: ['order.paid'] })
+    await fetch(`${url}/api/admin/webhooks`, { method: 'POST', headers, body })
+    const actor = encodeURIComponent(`api key “${name.toLowerCase()} 2”`)
+    t.equal((await list(`?actor=${actor}`)).length, 1, 'the actor too')
+  }
   t.equal((await list(`?actor=ADMIN@example.com&from=2020-01-01&to=2199-01-01`)).length, 5)
   t.same(await names('?to=2020-01-01'), [])
 

@@ -187,6 +187,29 @@ t.test('totals include writes of other processes', async (t) => {
   t.same(await counts({ status: ['paid'] }), [2, 2])
 })
 
+t.test(
+  'statistics are read from one snapshot, however often orders change meanwhile',
+  async (t) => {
+    const path = join(temporaryFolder(t), 'orders.db')
+    const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+    t.teardown(() => store.close())
+    const readings = await store.readStatistics(async (statistics) => {
+      const counts = []
+      for (let i = 0; i < 4; i++) {
+        counts.push((await statistics.countByCurrency()).size)
+        await store.create(
+          newOrder({ currency: ['EUR', 'JPY', 'USD', 'NOK'][i] ?? '' }),
+          'a@b.example',
+        )
+        t.equal((await store.get(String(i + 1)))?.id, String(i + 1), 'other reads see the change')
+      }
+      return counts
+    })
+    t.same(readings, [0, 0, 0, 0])
+    t.equal((await store.listCurrencies()).length, 4)
+  },
+)
+
 searchContract(t, (t) =>
   Promise.resolve(
     openSqliteOrderStore({ path: join(temporaryFolder(t), 'orders.db'), timeZone: 'UTC' }),

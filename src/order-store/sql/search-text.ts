@@ -9,7 +9,7 @@ const ACCENTS = /[\u0300-\u036f]/g
  * Normalises text for case-insensitive and accent-insensitive search. Converts to upper case before
  * lower case, which maps ß to ss. Keeps text that consists of accents only.
  */
-function foldText(text: string): string {
+export function foldText(text: string): string {
   const plain = (text.normalize('NFD').replace(ACCENTS, '') || text).normalize('NFC')
   return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 }

@@ -35,9 +35,6 @@ import { startSearchWorker } from './search-client.js'
 import { createStatistics } from './statistics.js'
 import { openTransactions, type DatabaseOptions } from './transactions.js'
 
-/** Maximum number of times that statistics are read if orders change in the meantime. */
-const MAX_SNAPSHOT_TRIES = 3
-
 /** Opens an order database as an order store. Throws DatabaseError. */
 export function openSqliteOrderStore(options: DatabaseOptions): OrderStore {
   try {
@@ -66,8 +63,6 @@ function createStore(options: DatabaseOptions): OrderStore {
   const selectEmails = reader.prepare<[string], EmailRow>(SELECT_EMAILS)
   const selectEmailChanges = reader.prepare<[], EmailChangeRow>(SELECT_EMAIL_CHANGES)
   const highestId = writer.prepare<[], number>('SELECT coalesce(max(id), 0) FROM orders').pluck()
-  /** Changes with every write. */
-  const getVersion = () => reader.pragma('data_version', { simple: true })
   const search = startSearchWorker(path, timeZone)
 
   function findOtherProviderOrders(excluded: string[], limit: number): ProviderOrderRef[] {
@@ -110,13 +105,8 @@ function createStore(options: DatabaseOptions): OrderStore {
       return read(() => toList(found))
     },
     listCurrencies: async () => [...(await statistics.countByCurrency()).keys()].sort(),
-    async readStatistics(callback) {
-      for (let tries = 1; ; tries++) {
-        const version = getVersion()
-        const result = await callback(statistics)
-        if (getVersion() === version || tries === MAX_SNAPSHOT_TRIES) return result
-      }
-    },
+    readStatistics: (callback) =>
+      database.readSnapshot((db) => callback(createStatistics(db, calendar, (query) => query()))),
     findByOrderSourceId: async (orderSourceId) =>
       read(() => providerOrders.findById(orderSourceId)),
     findOtherProviderOrders: async (excluded, limit) =>

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from 'better-sqlite3'
 import {
   describeDatabaseError,
   getErrorCode,
@@ -124,6 +125,21 @@ export function openTransactions(options: DatabaseOptions) {
     return run(transaction)
   }
 
+  /** Runs `work` on a connection of its own, which sees one snapshot however long `work` takes. */
+  async function readSnapshot<T>(work: (db: Database) => Promise<T>): Promise<T> {
+    check()
+    const db = openReadOnly(path)
+    try {
+      db.exec('BEGIN')
+      createTimeZoneCheck(db, timeZone)()
+      return await work(db)
+    } catch (error) {
+      throw translateError(error)
+    } finally {
+      db.close()
+    }
+  }
+
   /**
    * Runs `work` on the writer; retries while the database is locked. Throws StoreUnwritableError.
    */
@@ -156,6 +172,7 @@ export function openTransactions(options: DatabaseOptions) {
     reader,
     writer,
     read,
+    readSnapshot,
     write,
     check,
     /** Records damage; returns the error to throw. */
