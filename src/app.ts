@@ -11,6 +11,7 @@ import erasureRoutes from './erasure/routes.js'
 import { createAutoFulfilment } from './fulfilment/auto-fulfilment.js'
 import { createFulfilment } from './fulfilment/fulfilment.js'
 import { createOffsetOrderSource } from './provider/order-source-client.js'
+import { findCertificate } from './ordering/certificate/certificate-store.js'
 import { createServiceCertificates } from './ordering/certificate/certificates.js'
 import { createCertificateIssuer } from './ordering/certificate/issue-certificates.js'
 import { createConversionCounter } from './ordering/conversions.js'
@@ -19,7 +20,7 @@ import { createPriceTerms } from './ordering/ordering-config.js'
 import ordering, { createServiceLinks, createServiceQuotes } from './ordering/ordering.js'
 import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
-import { addPaymentFilter, resolvePaymentFilter } from './payments/payment-filter.js'
+import { addFilterResolver, createFilterResolver } from './payments/payment-filter.js'
 import { createPaymentStore } from './payments/payment-store.js'
 import paymentRoutes from './payments/payment-routes.js'
 import { createServicePayments } from './payments/service-payments.js'
@@ -171,10 +172,11 @@ export async function buildApp({
   await app.register(qrCode, { links, onGenerated: (code) => webhooks.qrCodes.add(code) })
 
   const paymentStore = createPaymentStore(app.database)
-  const store = addPaymentFilter(
-    await openOrderStore(app.config, app.postgres, app.log),
-    paymentStore,
+  const plainStore = await openOrderStore(app.config, app.postgres, app.log)
+  const resolveFilter = createFilterResolver(plainStore, paymentStore, (code) =>
+    findCertificate(app.database, code),
   )
+  const store = addFilterResolver(plainStore, resolveFilter)
   app.addHook('onClose', () => store.close())
   const events = createEventDispatcher(store, app.database, app.log)
   const outbox = createOutboxWorker(app.database, app.log, app.metrics)
@@ -222,7 +224,7 @@ export async function buildApp({
     timeZone: app.config.TIME_ZONE,
     payments: {
       source: getServiceSource(app.config),
-      resolveFilter: (filters) => resolvePaymentFilter(filters, paymentStore),
+      resolveFilter,
     },
     recordExport: createExportRecorder(app.auditLog, store),
   })

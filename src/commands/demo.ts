@@ -46,7 +46,8 @@ const ADMINISTRATOR = { email: 'admin@example.com', password: 'clearwake demo on
 async function startProvider(): Promise<FakeProvider | null> {
   const { ORDERSOURCE_BASE_URL = '', ORDERSOURCE_API_TOKEN = '' } = process.env
   if (ORDERSOURCE_BASE_URL.trim() !== '' || ORDERSOURCE_API_TOKEN.trim() !== '') return null
-  return startFakeProvider({ token: randomUUID() })
+  // Higher than in earlier runs, whose orders may still have their IDs.
+  return startFakeProvider({ token: randomUUID(), firstId: Math.floor(Date.now() / 1000) })
 }
 
 /** Starts a fake Stripe unless Stripe or another payment method is configured. */

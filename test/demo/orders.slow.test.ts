@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { validateCalculation } from '../../src/calculator/validate-calculation.js'
 import { calculateEstimate } from '../../src/calculator/estimate.js'
 import { parseImoNumber } from '../../src/calculator/imo-number.js'
 import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { addGuestOrder } from '../../src/demo/guest-order.js'
 import { createDemoOrders, type DemoOrder } from '../../src/demo/orders.js'
 import { PRICES_PER_TONNE } from '../../src/demo/prices.js'
 import { seedOrderStore } from '../../src/demo/seed-order-store.js'
@@ -190,23 +192,44 @@ t.test('does not seed a store that has orders', async (t) => {
   t.equal((await store.list({}, { sort: 'placedAt', offset: 0, limit: 1 })).total, 1)
 })
 
-t.test('the demo command seeds its own data directory', async (t) => {
-  const folder = temporaryFolder(t)
+/** Starts the demo in a folder; waits until it runs. */
+async function startDemo(t: Test, folder: string) {
   const { PATH = '' } = process.env
   const demo = spawn(process.execPath, [distPath('commands', 'demo.js')], {
     cwd: folder,
     env: { PATH, PORT: '0' },
   })
   t.teardown(() => demo.kill('SIGKILL'))
+  const exited = once(demo, 'exit')
   let output = ''
   demo.stdout.on('data', (part: Buffer) => (output += part.toString()))
   while (!output.includes('valid for 30 days') && demo.exitCode === null) await sleep(10)
+  const stop = async () => {
+    demo.kill('SIGTERM')
+    await exited
+  }
+  return { output, stop }
+}
+
+t.test('the demo command seeds its own data directory', async (t) => {
+  const folder = temporaryFolder(t)
+  const { output, stop } = await startDemo(t, folder)
   const path = join(folder, 'data', 'demo', 'orders.db')
   t.ok(existsSync(path))
   const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  t.teardown(() => store.close())
   const { total } = await store.list({}, { sort: '-placedAt', offset: 0, limit: 1 })
-  await store.close()
   t.equal(total, 4_001, 'with the order of a guest')
   const [, guestOrder = ''] = /Guest's order +(\S+)/.exec(output) ?? []
   await waitFor(async () => (await (await fetch(guestOrder)).text()).includes('View certificate'))
+
+  await stop()
+  const { id } = (await addGuestOrder(store)) ?? {}
+  await startDemo(t, folder)
+  const placedAs = await waitFor(async () => (await store.get(id ?? ''))?.orderSourceId)
+  t.same(
+    (await store.findByOrderSourceId(placedAs)).map((order) => String(order.id)),
+    [id],
+    'a restarted demo does not assign an ID twice',
+  )
 })

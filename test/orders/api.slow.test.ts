@@ -6,6 +6,7 @@ import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
+import { signIn } from '../support/sign-in.js'
 
 const ORDERS = '/api/admin/orders'
 
@@ -42,7 +43,7 @@ t.test('rejects a malformed If-Match with 400 and other ETags with 412', async (
   ]) {
     t.match(await getDetail(wrong, 400), /ETags in quotes, .* such as "4"/, wrong)
   }
-  for (const foreign of ['"0"', '"01"', '"2"', '"nonsense"', '""', 'W/"1"', '"0", W/"1"']) {
+  for (const foreign of ['"0"', '"01"', '"2"', '"nonsense"', '""', 'W/"2"', '"0", W/"3"']) {
     t.match(await getDetail(foreign, 412), /its current ETag is "1"/, foreign)
   }
   for (const method of ['PATCH', 'DELETE']) {
@@ -230,3 +231,37 @@ t.test('readiness includes the order store', async (t) => {
   const { call } = await startOrderApi(t)
   t.match((await call('GET', '/readyz')).body, { checks: { orders: { ready: true } } })
 })
+
+t.test(
+  'an order is found by its ID at the provider and at Stripe, and by its certificate',
+  async (t) => {
+    const { call, app, url } = await startOrderApi(t)
+    const headers = { authorization: `Bearer ${await signIn(url)}` }
+    for (const orderSourceId of ['off_1a2b3c', 'off_other', '42']) {
+      await call('POST', ORDERS, newOrder({ orderSourceId, customerName: 'Ann 42' }))
+    }
+    await app.database.query(
+      `INSERT INTO payments VALUES ('p', '2', 1, 'paid', 1, 'EUR', 'cs_test_a1', 'pi_3X', 0, NULL, NULL,
+       NULL, 0, 0, NULL, 1)`,
+    )
+    const code = 'x-Y_abcdefghijklmnopqr'
+    await app.database.query("INSERT INTO certificates VALUES (?, '3', 'm', '{}', 0)", [code])
+    const find = async (query: string) => {
+      const { body } = await call('GET', `${ORDERS}?${query}`)
+      return body.items.map(({ id }: { id: string }) => id)
+    }
+    for (const [q, id] of [
+      ['off_1a2b3c', '1'],
+      ['%20cs_test_a1%20', '2'],
+      ['pi_3X', '2'],
+      [code, '3'],
+    ] as const) {
+      t.same(await find(`q=${q}`), [id], q)
+      t.same(await find(`q=${q}&status=paid`), [], 'with the other filters')
+      const file = await fetch(`${url}${ORDERS}/export?q=${q}`, { headers })
+      t.equal((await file.text()).trim().split('\r\n').length, 2, 'in the export too')
+    }
+    t.same(await find('q=off_1a2b'), [], 'only a whole ID')
+    t.equal((await find('q=42')).length, 3, 'what the texts contain comes first')
+  },
+)

@@ -1,6 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { canBeFulfilled } from '../../fulfilment/attempt.js'
+import {
+  canBeFulfilled,
+  findConfirmedAttempt,
+  findLatestAttempt,
+} from '../../fulfilment/attempt.js'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import { findDifferences } from '../../fulfilment/verify-response.js'
 import type { Mail } from '../../mail/mail.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import adminPages from '../../plugins/admin-pages.js'
@@ -12,7 +17,6 @@ import {
   describeQuoteError,
 } from './fulfilment-notices.js'
 import { createFulfilmentSteps } from './fulfilment-steps.js'
-import { buildPurchaseWarnings } from './fulfilment-view.js'
 import { buildContextUrl, parseListContext } from './list-context.js'
 import type { OrderPayments, ProviderNotice } from './order-data.js'
 import { createOrderPresenter, type LoadGuestOrder, type OrderRoute } from './order-presenter.js'
@@ -86,11 +90,11 @@ const pages: FastifyPluginAsync<Options> = async (
     switch (result.outcome) {
       case 'placed': {
         const history = (await store.getHistory(result.order.id)) ?? []
-        const format = getRequestFormatters(request)
-        const isAsConfirmed =
-          buildPurchaseWarnings(result.order, history, format).length === 0 &&
-          (await presenter.findDuplicates(result.order)).length === 0
-        return confirm(request, reply, result.order, isAsConfirmed ? 'placed' : 'placed-otherwise')
+        const attempt = findLatestAttempt(history)
+        const confirmed = attempt && findConfirmedAttempt(history, attempt.reference)
+        const differs =
+          attempt !== null && confirmed !== null && findDifferences(confirmed, attempt).length > 0
+        return confirm(request, reply, result.order, differs ? 'placed-otherwise' : 'placed')
       }
       case 'price_changed': {
         const { views, data } = await steps.buildConfirmation(request, current, portfolioId)

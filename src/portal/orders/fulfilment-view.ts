@@ -34,7 +34,7 @@ function buildDuplicateWarnings(
 }
 
 /** Warnings if the offset order differs from what was confirmed, or from the customer's order. */
-export function buildPurchaseWarnings(
+function buildPurchaseWarnings(
   order: Order,
   history: HistoryEntry[],
   format: Formatters,

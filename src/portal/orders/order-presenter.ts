@@ -214,7 +214,6 @@ export function createOrderPresenter(
   return {
     getRequestFormatters,
     getOrderUrl,
-    findDuplicates,
     loadOrderData,
     render,
     renderNotFound,

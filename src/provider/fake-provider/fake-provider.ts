@@ -37,6 +37,8 @@ interface Options {
   port?: number
   /** Minor units */
   credit?: number
+  /** ID of the first order; 1 by default */
+  firstId?: number
 }
 
 const BASE_PATH = '/api'
@@ -140,12 +142,13 @@ export async function startFakeProvider({
   token,
   port = 0,
   credit = DEFAULT_CREDIT,
+  firstId,
 }: Options): Promise<FakeProvider> {
   const app = Fastify({ forceCloseConnections: true })
   const provider: FakeProvider = {
     url: '',
     token,
-    ledger: createLedger(credit),
+    ledger: createLedger(credit, firstId),
     portfolios: [...PORTFOLIOS],
     latencyMs: 0,
     fault: null,

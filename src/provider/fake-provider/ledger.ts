@@ -33,7 +33,8 @@ export interface Ledger {
   load(entries: LedgerEntry[]): void
 }
 
-export function createLedger(credit: number): Ledger {
+/** @param firstId the ID of the first order, unless an earlier order has a higher one */
+export function createLedger(credit: number, firstId = 1): Ledger {
   const orders: LedgerEntry[] = []
   return {
     orders,
@@ -43,7 +44,7 @@ export function createLedger(credit: number): Ledger {
       if (amountCharged > this.credit) return null
       this.credit -= amountCharged
       const entry: LedgerEntry = {
-        id: String(Math.max(0, ...orders.map(({ id }) => Number(id) || 0)) + 1),
+        id: String(Math.max(firstId - 1, ...orders.map(({ id }) => Number(id) || 0)) + 1),
         createdAt: new Date().toISOString(),
         tons,
         portfolioId: portfolio.id,
