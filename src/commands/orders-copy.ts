@@ -5,7 +5,9 @@ import { DatabaseUnavailableError } from '../database/database.js'
 import { openPostgres } from '../database/postgres.js'
 import { migratePostgres } from '../database/postgres-migrations.js'
 import { copyFromSqlite, CopyMismatchError } from '../order-store/postgres/copy-from-sqlite.js'
+import { foldSearchTexts as foldPostgresSearchTexts } from '../order-store/postgres/fold-search-texts.js'
 import { setTimeZone } from '../order-store/postgres/settings.js'
+import { foldSearchTexts } from '../order-store/sqlite/fold-search-texts.js'
 import { readSetting } from '../order-store/sqlite/settings.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { formatOrderCount } from './import-progress.js'
@@ -36,11 +38,13 @@ try {
   if (!existsSync(path)) throw new DatabaseError(`Order database not found: ${path} (DATA_DIR)`)
   // `openDatabase` migrates the schema, so that both databases have the same columns.
   const db = openDatabase(path)
+  foldSearchTexts(db)
   // Until this process ends, a service that uses the file can only read it.
   db.exec('BEGIN IMMEDIATE')
   const postgres = openPostgres(url, { poolSize: 1 })
   await migratePostgres(postgres)
   await setTimeZone(postgres, readSetting(db, 'time_zone'))
+  await foldPostgresSearchTexts(postgres)
   const { orders, digests } = await copyFromSqlite(db, postgres, (done, total) => {
     if (done % 50_000 === 0) process.stdout.write(`${done} of ${total}\n`)
   })

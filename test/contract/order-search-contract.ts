@@ -86,4 +86,89 @@ export function searchContract(t: Test, open: (t: Test) => Promise<OrderStore>):
     for (const yen of ['14463', '14,463', '¥14.463']) t.same(await find(yen), ['3'], yen)
     for (const digits of [20, 199]) t.same(await find('9'.repeat(digits)), [], `${digits} digits`)
   })
+
+  t.test('finds names as people type them, in any script', async (t) => {
+    const store = await open(t)
+    t.teardown(() => store.close())
+    const names = [
+      ['O’Brien', "O'Brien", 'O´Brien', 'obrien’s', 'o’brien'],
+      ["D'Angelo", 'd’angelo', 'D‘Angelo'],
+      ['Ødegård', 'odegard', 'ØDEGÅRD'],
+      ['Łukasz Đorđe', 'lukasz', 'dorde', 'łukasz'],
+      ['Þóra', 'thora', 'þóra'],
+      ['Ærø Œuvre', 'aero', 'oeuvre', 'ÆRØ'],
+      [
+        'Jean\u2011Luc Ha\u00advel',
+        'jean-luc',
+        'Jean–Luc',
+        'havel',
+        'ha\u00advel',
+        'jean\u2011luc',
+      ],
+      ['ﾊﾞｰﾄﾞ', 'バード'],
+      ['カモメ', 'ｶﾓﾒ'],
+      ['Ｓｅａ', 'sea'],
+      ['أحمد الهُدَىٰ', 'احمد', 'أحمد', 'الهدي', 'الهـــدى'],
+      ['علی کاظم', 'علي', 'كاظم'],
+    ]
+    for (const [customerName = ''] of names) await store.create(newOrder({ customerName }), 'ann')
+    const slice = { sort: 'customerName', offset: 0, limit: 20 } as const
+    for (const [customerName = '', ...queries] of names) {
+      for (const q of queries) {
+        const { items } = await store.list({ q }, slice)
+        const expected = q === 'obrien’s' ? [] : [customerName]
+        t.same(
+          items.map((order) => order.customerName),
+          expected,
+          `${q} finds ${customerName}`,
+        )
+      }
+    }
+    const { items } = await store.list({}, slice)
+    t.same(
+      items.slice(0, 8).map(({ customerName }) => customerName.split(' ')[0]),
+      ['Ærø', "D'Angelo", 'Jean\u2011Luc', 'Łukasz', 'O’Brien', 'Ødegård', 'Ｓｅａ', 'Þóra'],
+      'sorted by the same letters',
+    )
+  })
+
+  t.test('finds amounts as any locale displays them', async (t) => {
+    const store = await open(t)
+    t.teardown(() => store.close())
+    const amounts = { AUD: 6132, EUR: 123_456, INR: 123_456_789, JPY: 1_234_567, SEK: 7_654_321 }
+    for (const [currency, amountMinor] of Object.entries(amounts)) {
+      await store.create(newOrder({ currency, amountMinor }), 'ann')
+    }
+    const find = async (q: string) =>
+      (await store.list({ q }, { sort: 'orderNumber', offset: 0, limit: 9 })).items.map(
+        ({ currency }) => currency,
+      )
+    for (const locale of [
+      'en-AU',
+      'en-IN',
+      'de',
+      'de-CH',
+      'fr',
+      'sv',
+      'ar-EG',
+      'fa',
+      'mr',
+      'he',
+      'ja',
+    ]) {
+      for (const [currency, amountMinor] of Object.entries(amounts)) {
+        const format = new Intl.NumberFormat(locale, { style: 'currency', currency })
+        const q = format.format(amountMinor / (currency === 'JPY' ? 1 : 100))
+        t.same(await find(q), [currency], `${locale}: ${q}`)
+      }
+    }
+    for (const q of ['A$61.32', '61,32 AU$', 'AUD 61.32', 'ann 61,32AU$', '61.32 $ example']) {
+      t.same(await find(q), ['AUD'], q)
+    }
+    for (const q of ['1.234,56 €', '$1,234.56', '1 234,56', '1’234.56', 'EUR1.234,56']) {
+      t.same(await find(q), ['EUR'], q)
+    }
+    t.same(await find('61,32 €uro'), [], 'not the symbol of a currency')
+    t.same(await find('eur'), [], 'a code alone is a word')
+  })
 }

@@ -68,6 +68,39 @@ t.test('lists, pages and exports match a scan of all orders', async (t) => {
   t.equal(runs, 60)
 })
 
+t.test('folds the search texts of an earlier version again', async (t) => {
+  const path = join(temporaryFolder(t), 'orders.db')
+  const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  for (const customerName of ['Oda', 'Ødegård', 'Zoe']) {
+    await before.create(newOrder({ customerName }), 'ann')
+  }
+  await before.close()
+  const db = new Database(path)
+  db.exec(`
+    INSERT INTO search_index (search_index, rowid, text)
+      SELECT 'delete', id, text FROM search_texts WHERE id = 2;
+    UPDATE search_texts SET text = replace(text, 'odegard', 'ødegard');
+    INSERT INTO search_index (rowid, text) SELECT id, text FROM search_texts WHERE id = 2;
+    UPDATE orders SET customer_name_key = 'ødegard' WHERE id = 2;
+    DELETE FROM settings WHERE name = 'folding'`)
+  db.close()
+  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  t.teardown(() => store.close())
+  const find = async (q?: string) =>
+    (
+      await store.list(q === undefined ? {} : { q }, { sort: 'customerName', offset: 0, limit: 9 })
+    ).items.map(({ customerName }) => customerName)
+  t.same(await find('odegard'), ['Ødegård'])
+  t.same(await find('od'), ['Oda', 'Ødegård'], 'short words too')
+  t.same(await find(), ['Oda', 'Ødegård', 'Zoe'])
+  await store.apply(
+    '2',
+    { type: 'edit', changes: { customerName: 'Ann' } },
+    { by: 'ann', ifVersions: null },
+  )
+  t.same(await find('odegard'), [], 'the index has no remains')
+})
+
 t.test('statistics equal the sums of all orders, to the milligram and cent', async (t) => {
   const folder = temporaryFolder(t)
   let runs = 0

@@ -160,6 +160,25 @@ t.test('totals are exact while changes are aggregated concurrently', async (t) =
   await checkStatistics(store, items, Date.now())
 })
 
+t.test('folds the search texts of an earlier version again', async (t) => {
+  const { store: before, postgres, url } = await openStore(t, 'UTC')
+  for (const customerName of ['Oda', 'Ødegård', 'Zoe']) {
+    await before.create(newOrder({ customerName }), 'ann')
+  }
+  await postgres.query(
+    "UPDATE order_search SET text = replace(text, 'odegard', 'ødegard'), grams = '{}' WHERE order_id = 2",
+  )
+  await postgres.query("UPDATE orders SET customer_name_key = 'ødegard' WHERE id = 2")
+  await postgres.query("DELETE FROM settings WHERE name = 'folding'")
+  const store = await openPostgresOrderStore({ postgres, url, timeZone: 'UTC', log })
+  const find = async (q?: string) =>
+    (
+      await store.list(q === undefined ? {} : { q }, { sort: 'customerName', offset: 0, limit: 9 })
+    ).items.map(({ customerName }) => customerName)
+  t.same(await find('odegard'), ['Ødegård'])
+  t.same(await find(), ['Oda', 'Ødegård', 'Zoe'])
+})
+
 t.test('ten processes migrate an empty database at once', async (t) => {
   let url = ''
   for (let round = 0; round < 5; round++) {

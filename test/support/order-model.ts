@@ -27,8 +27,10 @@ export function dateIn(timeZone: string) {
   return (moment: string | number) => format.format(new Date(moment))
 }
 
+const withoutInvisible = (text: string) => text.replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+
 const sameLetters = (text: string) =>
-  Array.from(text.normalize('NFC'), (letter) =>
+  Array.from(withoutInvisible(text).normalize('NFC'), (letter) =>
     letter.normalize('NFD').replace(/[\u0300-\u036f]/g, ''),
   )
     .join('')
@@ -48,7 +50,7 @@ export function matches(
 ): boolean {
   const { q = '', status = [], calculatorType = [], exception = [], currency, from, to } = filters
   const typed = q.trim().replace(/\bIMO (\d)/, '$1')
-  const words = (sameLetters(typed) || typed).split(/\s+/)
+  const words = (sameLetters(typed) || withoutInvisible(typed)).split(/\s+/)
   const text = [
     order.orderNumber,
     order.customerName,

@@ -46,6 +46,7 @@ import {
   type EventRow,
 } from '../sql/order-events.js'
 import { createOrderFinder } from './find-orders.js'
+import { foldSearchTexts } from './fold-search-texts.js'
 import {
   addOrder,
   eraseEvents,
@@ -107,6 +108,7 @@ export async function openPostgresOrderStore({
   log,
 }: Options): Promise<OrderStore> {
   await setTimeZone(postgres, timeZone)
+  await foldSearchTexts(postgres)
   const calendar = createDayCalendar(timeZone)
   const counts = createRowCounts()
   const finder = createOrderFinder(calendar, counts)

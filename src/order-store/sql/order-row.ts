@@ -3,7 +3,7 @@ import type { AttemptSummary } from '../../fulfilment/attempt.js'
 import type { OrderException } from '../../orders/order-filters.js'
 import type { Order } from '../../orders/order.js'
 import { toLiveStatus, type LiveStatus, type OrderStatus } from '../../orders/order-status.js'
-import { NO_NAME_KEY, toOrderNumberKey, toSortKey } from './search-text.js'
+import { NO_NAME_KEY, toOrderNumberKey, toSearchText, toSortKey } from './search-text.js'
 
 /** A row of the `orders` table. */
 export interface OrderRow {
@@ -213,21 +213,54 @@ export const toOrder = ([
   checkout: checkout === null ? null : (JSON.parse(checkout) as Order['checkout']),
 })
 
+/** The columns that the search text and the sort keys are computed from. */
+export const NAME_COLUMNS = [
+  'order_number',
+  'customer_name',
+  'customer_email',
+  'vessel_name',
+  'imo_number',
+] as const satisfies readonly (keyof OrderRow)[]
+type NamedRow = Pick<OrderRow, (typeof NAME_COLUMNS)[number]>
+
+export const KEY_COLUMNS = ['order_number_key', 'customer_name_key', 'vessel_name_key'] as const
+type SortKeys = Pick<OrderRow, (typeof KEY_COLUMNS)[number]>
+
+const toSortKeys = (row: Omit<NamedRow, 'customer_email' | 'imo_number'>): SortKeys => ({
+  order_number_key: toOrderNumberKey(row.order_number),
+  customer_name_key: toSortKey(row.customer_name),
+  vessel_name_key: row.vessel_name === null ? NO_NAME_KEY : toSortKey(row.vessel_name),
+})
+
+/** The search text and sort keys of a row. */
+export const foldRow = (row: NamedRow): SortKeys & { text: string } => ({
+  ...toSortKeys(row),
+  text: toSearchText({
+    orderNumber: row.order_number,
+    customerName: row.customer_name,
+    customerEmail: row.customer_email,
+    vesselName: row.vessel_name,
+    imoNumber: row.imo_number,
+  }),
+})
+
 /** @param attempt the latest attempt to place the order with the provider */
 export const toOrderRow = (
   order: Order,
   createdBy: string,
   attempt: AttemptSummary | null = null,
 ): OrderRow => ({
+  ...toSortKeys({
+    order_number: order.orderNumber,
+    customer_name: order.customerName,
+    vessel_name: order.vesselName,
+  }),
   id: Number(order.id),
   order_number: order.orderNumber,
-  order_number_key: toOrderNumberKey(order.orderNumber),
   status: toStatusCode(order.status),
   customer_name: order.customerName,
-  customer_name_key: toSortKey(order.customerName),
   customer_email: order.customerEmail,
   vessel_name: order.vesselName,
-  vessel_name_key: order.vesselName === null ? NO_NAME_KEY : toSortKey(order.vesselName),
   imo_number: order.imoNumber,
   calculator_type: toCalculatorCode(order.calculatorType),
   calculator_data: order.calculatorData === null ? null : JSON.stringify(order.calculatorData),

@@ -1,18 +1,7 @@
 import type { Order } from '../../orders/order.js'
+import { foldText } from '../../formatting/fold-text.js'
 import { listSpellings } from '../../validation/email-address.js'
-import { removeInvisible } from '../../validation/invisible-characters.js'
-
-/** Accents in Latin, Greek and Cyrillic text. In other scripts, a mark forms a different letter. */
-const ACCENTS = /[\u0300-\u036f]/g
-
-/**
- * Normalises text for case-insensitive and accent-insensitive search. Converts to upper case before
- * lower case, which maps ß to ss. Keeps text that consists of accents only.
- */
-export function foldText(text: string): string {
-  const plain = (text.normalize('NFD').replace(ACCENTS, '') || text).normalize('NFC')
-  return plain.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
-}
+import { CURRENCIES } from '../../validation/formats.js'
 
 /** Fields and search words never contain this character, so no match spans two fields. */
 const FIELD_SEPARATOR = '\n'
@@ -34,11 +23,33 @@ export const toSearchText = (order: SearchedFields): string =>
     ].join(FIELD_SEPARATOR),
   )
 
+const SYMBOL = '\\p{L}{0,3}\\p{Sc}\\p{L}{0,2}'
+const NAME = `(?:${[...CURRENCIES, 'Dkr', 'kr', 'zl', 'Kc', 'Ft', 'R', 'RM', 'Rp', 'Rs', 'lei'].join('|').toLowerCase()})\\.?`
+const NUMBER = "\\d{1,3}(?:[ ']\\d{3})+(?:[.,]\\d+)?|\\d+(?:[.,]\\d+)*"
+const AMOUNT = new RegExp(
+  `(?<!\\S)(?:(?:(${SYMBOL})|(${NAME})) ?)?(${NUMBER})(?: ?(?:(${SYMBOL})|(${NAME})))?(?!\\S)`,
+  'gu',
+)
+
 /**
- * Splits a query into the words to find; an empty query has no words. `IMO 9811000` is one word.
+ * Writes amounts as one word without the currency: `61.32` for `A$61.32`, `1234,56` for
+ * `1 234,56 €`. Leaves a number alone that may be something else, such as `R2` or `12 345`.
+ */
+const joinAmounts = (text: string): string =>
+  text.replace(AMOUNT, (match, before, nameBefore, number: string, after, nameAfter) => {
+    const isAmount =
+      (before ?? after) !== undefined ||
+      (/\D/.test(number) && (nameBefore ?? nameAfter) !== undefined) ||
+      /[ '].*[.,]/.test(number)
+    return isAmount ? number.replace(/[ ']/g, '') : match
+  })
+
+/**
+ * Splits a query into the words to find; an empty query has no words. `IMO 9811000` is one word, and
+ * so is an amount with its currency.
  */
 export function toSearchWords(q = ''): string[] {
-  const text = foldText(removeInvisible(q).trim()).replace(/(?<!\S)imo\s*(\d{1,7})(?!\S)/g, '$1')
+  const text = joinAmounts(foldText(q).trim()).replace(/(?<!\S)imo\s*(\d{1,7})(?!\S)/g, '$1')
   return [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
 }
 

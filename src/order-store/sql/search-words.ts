@@ -20,8 +20,7 @@ function toOrderNumberCondition(word: string): SqlFragment | null {
 
 const createAmountPattern = (decimals: number): RegExp =>
   new RegExp(
-    `^\\p{Sc}?(?:0|[1-9]\\d*|[1-9]\\d{0,2}(?:[.,]\\d{3})+)${decimals === 0 ? '' : `[.,]\\d{${decimals}}`}\\p{Sc}?$`,
-    'u',
+    `^(?:0|[1-9]\\d*|[1-9]\\d{0,2}(?:[.,]\\d{2,3})*[.,]\\d{3})${decimals === 0 ? '' : `[.,]\\d{${decimals}}`}$`,
   )
 
 const USUAL_AMOUNT = createAmountPattern(USUAL_DECIMALS)

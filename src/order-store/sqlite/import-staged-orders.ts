@@ -2,8 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { AggregatedRow } from '../sql/daily-aggregate.js'
 import { createAggregateWriter } from './aggregates.js'
 import { createOrderNumbers, getHighestOrderNumber } from './order-numbers.js'
-import { ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'
-import { toOrderNumberKey, toSearchText } from '../sql/search-text.js'
+import { foldRow, ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'
 import { openStoreCalendar } from './settings.js'
 import type { ImportConflicts, StagedOrders } from './staged-orders.js'
 import { withoutIndexes } from './without-indexes.js'
@@ -74,14 +73,8 @@ function assignOrderNumbers(db: Database): void {
   )
   for (const row of readUnnumbered(db)) {
     const orderNumber = series.next()
-    const text = toSearchText({
-      orderNumber,
-      customerName: row.customer_name,
-      customerEmail: row.customer_email,
-      vesselName: row.vessel_name,
-      imoNumber: row.imo_number,
-    })
-    update.run(orderNumber, toOrderNumberKey(orderNumber), text, row.line)
+    const { order_number_key: key, text } = foldRow({ ...row, order_number: orderNumber })
+    update.run(orderNumber, key, text, row.line)
   }
   series.close()
 }

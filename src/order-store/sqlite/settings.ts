@@ -3,13 +3,17 @@ import { Problem } from '../../http/problem.js'
 import { createDayCalendar, isSameTimeZone, type DayCalendar } from '../../orders/day-calendar.js'
 import { rebuildAggregates } from './aggregates.js'
 
-type SettingName = 'time_zone' | 'next_order_number'
+type SettingName =
+  | 'time_zone'
+  | 'next_order_number'
+  /** See FOLDING_VERSION; missing in databases of earlier versions */
+  | 'folding'
 
 export const readSetting = (db: Database, name: SettingName): string =>
   db.prepare<[string], string>('SELECT value FROM settings WHERE name = ?').pluck().get(name) ?? ''
 
 export const writeSetting = (db: Database, name: SettingName, value: string): void => {
-  db.prepare('UPDATE settings SET value = ? WHERE name = ?').run(value, name)
+  db.prepare('INSERT OR REPLACE INTO settings VALUES (?, ?)').run(name, value)
 }
 
 /** The calendar of a database's aggregates. */

@@ -12,6 +12,7 @@ import { startIntegrityCheck } from '../../database/integrity-check.js'
 import { openDatabase, openReadOnly } from '../../database/open-database.js'
 import { Problem } from '../../http/problem.js'
 import { StoreUnwritableError } from '../order-store.js'
+import { foldSearchTexts } from './fold-search-texts.js'
 import { createTimeZoneCheck, setTimeZone } from './settings.js'
 
 export interface DatabaseOptions {
@@ -55,6 +56,7 @@ function openWriter({ path, timeZone }: DatabaseOptions) {
   const db = openDatabase(path)
   try {
     const calendar = setTimeZone(db, timeZone)
+    foldSearchTexts(db)
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
     return { db, calendar }
   } catch (error) {
