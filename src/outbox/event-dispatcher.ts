@@ -82,15 +82,15 @@ export function createEventDispatcher(
         for (const { consumer, event } of jobs) await consumers.get(consumer)?.(tx, event)
       })
     } catch (err) {
-      if (jobs.length > 1) {
-        for (const job of jobs) await run([job])
+      const [job, ...others] = jobs
+      if (job === undefined) return
+      if (others.length > 0) {
+        for (const each of jobs) await run([each])
         return
       }
-      for (const job of jobs) {
-        await setAside(job)
-        const { consumer, event } = job
-        log.error({ err, consumer, order: event.order.id }, 'an event is set aside and retried')
-      }
+      await setAside(job)
+      const { consumer, event } = job
+      log.error({ err, consumer, order: event.order.id }, 'an event is set aside and retried')
     }
   }
 

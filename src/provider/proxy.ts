@@ -149,7 +149,7 @@ function createHandler(scope: FastifyInstance, upstream: Upstream, publicRoutes:
       if (response.body instanceof Readable) response.body.destroy()
       throw new UpstreamError('invalid_response', { reason: 'content-encoding', wasSent: true })
     }
-    if (response.statusCode >= 400 && !(await isAdministrator(request, reply))) {
+    if (response.statusCode >= 400 && (isGuestRead || !(await isAdministrator(request, reply)))) {
       throw createGuestProblem(response)
     }
     reply.code(response.statusCode).headers(toClientHeaders(response, request, redactor))
