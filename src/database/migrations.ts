@@ -170,6 +170,11 @@ const MIGRATIONS: readonly string[] = [
   "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)",
   createStatusMigration('sqlite').join(';\n'),
   SETTLE_SCOPE_MIGRATION.join(';\n'),
+  `
+  DROP INDEX orders_by_amount_minor;
+  CREATE INDEX orders_by_amount_minor
+    ON orders (currency, amount_minor, id, status, calculator_type, placed_at);
+  `,
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -187,6 +187,11 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   SECOND_FACTOR_TABLES,
   createStatusMigration('postgres'),
   SETTLE_SCOPE_MIGRATION,
+  [
+    'DROP INDEX orders_by_amount_minor',
+    `CREATE INDEX orders_by_amount_minor ON orders (currency, amount_minor, id)
+      INCLUDE (status, calculator_type, placed_at)`,
+  ],
 ]
 
 /** The schema version of this version of Clearwake. */

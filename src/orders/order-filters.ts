@@ -137,5 +137,5 @@ export const DEFAULT_SORT: OrderSort = '-placedAt'
 export const OrderSortSchema = stringEnum<OrderSort>(ORDER_SORTS, {
   default: DEFAULT_SORT,
   description:
-    'A leading - sorts in descending order. Statuses are sorted by progress, and equal values by ID',
+    'A leading - sorts in descending order. Statuses are sorted by progress, amounts within each currency, and equal values by ID',
 })

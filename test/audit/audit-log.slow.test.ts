@@ -163,7 +163,7 @@ t.test('the API filters and pages the log', async (t) => {
   })
   t.match(await call('GET', '/audit-log?action=everything'), { status: 422 })
 
-  const csv: string = await call('GET', '/audit-log/export?q=100')
+  const csv: string = await call('GET', '/audit-log/export?q=100%25')
   t.match(csv.split('\r\n'), [
     /position,at,action,actor,address,details,hash/,
     /^4,.*,api_key.created,admin@example.com,127.0.0.1,".*100%.*",[\da-f]{64}$/,
@@ -174,7 +174,7 @@ t.test('the API filters and pages the log', async (t) => {
   t.equal(lines.length, 6)
   t.match(JSON.parse(lines[0] ?? ''), {
     action: 'audit_log.exported',
-    details: { format: 'csv', filters: { q: '100' }, rows: 1 },
+    details: { format: 'csv', filters: { q: '100%' }, rows: 1 },
   })
 })
 

@@ -210,7 +210,7 @@ t.test('reports a search that is too long', async (t) => {
 t.test('explains sorting by amounts in different currencies', async (t) => {
   const { ann } = await start(t)
   const nextMessage = async (query: string) =>
-    (await ann.get(LIST + query)).text.includes('regardless of currency')
+    (await ann.get(LIST + query)).text.includes('within each currency')
   t.equal(await nextMessage('?sort=-amountMinor'), true)
   t.equal(await nextMessage('?sort=amountMinor&currency=EUR'), false)
   t.equal(await nextMessage('?sort=co2eKg'), false)

@@ -93,7 +93,7 @@ const COMPARE: Record<SortField, (a: Order, b: Order) => number> = {
     return compareText(withoutMarks(a.vesselName), withoutMarks(b.vesselName))
   },
   co2eKg: (a, b) => a.co2eKg - b.co2eKg,
-  amountMinor: (a, b) => a.amountMinor - b.amountMinor,
+  amountMinor: (a, b) => compareText(a.currency, b.currency) || a.amountMinor - b.amountMinor,
   status: (a, b) => ORDER_STATUSES.indexOf(a.status) - ORDER_STATUSES.indexOf(b.status),
 }
 

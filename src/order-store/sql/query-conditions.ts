@@ -22,14 +22,15 @@ export interface TimeRange {
   until: number
 }
 
-const SORT_COLUMNS: Record<SortField, string> = {
-  placedAt: 'placed_at',
-  orderNumber: 'order_number_key',
-  customerName: 'customer_name_key',
-  vesselName: 'vessel_name_key',
-  co2eKg: 'co2e_kg',
-  amountMinor: 'amount_minor',
-  status: 'status',
+const SORT_COLUMNS: Record<SortField, readonly string[]> = {
+  placedAt: ['placed_at'],
+  orderNumber: ['order_number_key'],
+  customerName: ['customer_name_key'],
+  vesselName: ['vessel_name_key'],
+  co2eKg: ['co2e_kg'],
+  // Amounts can be compared only within a currency.
+  amountMinor: ['currency', 'amount_minor'],
+  status: ['status'],
 }
 
 export const SORT_INDEXES: Record<SortField, string> = {
@@ -49,7 +50,8 @@ export const parseSort = (sort: OrderSort): { field: SortField; descending: bool
 
 export function toOrderBy(field: SortField, descending: boolean): string {
   const direction = descending ? 'DESC' : 'ASC'
-  return `ORDER BY ${SORT_COLUMNS[field]} ${direction}, orders.id ${direction}`
+  const columns = [...SORT_COLUMNS[field], 'orders.id']
+  return `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(', ')}`
 }
 
 export const toDayRange = ({ from, to }: OrderFilters): DayRange => ({

@@ -220,7 +220,7 @@ export function buildListView(data: ListData, format: Formatters, calendar: DayC
     filterCounts: countFilters(query),
     datePresets: buildDatePresets(query, calendar),
     clearUrl: buildListUrl({ sort, page: 1, pageSize }),
-    sortHint: mixesCurrencies ? 'Amounts are sorted numerically, regardless of currency.' : null,
+    sortHint: mixesCurrencies ? 'Amounts are sorted within each currency.' : null,
     columns: COLUMNS.map(({ field, title, isNumeric, isDescendingFirst }) => ({
       title,
       isNumeric,
