@@ -18,14 +18,31 @@ export const isDecodable = (url: string): boolean => decodePath(url)?.includes('
 export const isApiPath = (url: string): boolean =>
   /^\/api(?:[/?]|$)/.test(url.includes('%') ? (decodePath(url) ?? url) : url)
 
+/** Pages whose path ends with a token or code, as people copy it out of messages. */
+const TOKEN_PATH = /^\/(?:o|c|admin\/invitation|admin\/password-reset)\//
+
+/** Pages that read a signed link. */
+const SIGNED_PATH = /^\/(?:calculator\/\w+|offset)\?/
+
+/**
+ * Removes what is stuck to the end of a copied link, such as a full stop, a bracket, `%E2%80%8B` or
+ * `?utm_source=…`, and decodes `&amp;`. Tokens and signatures are left as they are.
+ */
+function repairLink(url: string): string {
+  if (TOKEN_PATH.test(url)) return url.replace(/(?:%[\da-f]{2}|[^\w?-])+(?=\?|$)/i, '')
+  return SIGNED_PATH.test(url)
+    ? url.replaceAll('&amp;', '&').replace(/([?&]sig=[\w-]+)[^\w&-][^&]*/, '$1')
+    : url
+}
+
 /**
  * The server's `rewriteUrl`. An absolute URL (RFC 9112, section 3.2.2) is reduced to its path and
- * query. A URL that cannot be decoded is mapped to a URL that does not exist, because the router
- * would otherwise respond without running any hook.
+ * query, and a copied link is repaired. A URL that cannot be decoded is mapped to a URL that does
+ * not exist, because the router would otherwise respond without running any hook.
  */
 export function normalizeUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
   const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '')
-  const local = path.startsWith('/') ? path : `/${path === '*' ? '%2A' : path}`
+  const local = repairLink(path.startsWith('/') ? path : `/${path === '*' ? '%2A' : path}`)
   if (!local.includes('%') || isDecodable(local)) return local
   return isApiPath(local) ? '/api/%25' : '/%25'
 }

@@ -227,7 +227,10 @@ t.test('links expire', async (t) => {
     const shift = (ms: number) =>
       app.database.query('UPDATE account_links SET expires_at = expires_at - ?', [ms])
     await shift(lifetimeMs - 60_000)
-    t.equal((await fetch(url + path)).status, 200, path)
+    for (const end of ['', '.', '%E2%80%8B', '/', '%22?utm_source=mail']) {
+      t.equal((await fetch(url + path + end)).status, 200, path + end)
+    }
+    t.equal((await fetch(`${url}${path.slice(0, -1)}.`)).status, 404, 'cut off')
     await shift(60_000)
     t.equal((await fetch(url + path)).status, 404)
     t.equal((await choosePassword(url, path)).status, 404)

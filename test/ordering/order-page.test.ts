@@ -131,6 +131,21 @@ t.test('a link opens its order only, and others look all the same', async (t) =>
   t.match((await guest.get(other)).text, /Ben Other/)
   t.notMatch((await guest.get(path)).text, /Ben Other/)
 
+  for (const end of [
+    '.',
+    ')',
+    ',',
+    '"',
+    '%22',
+    '%E2%80%8B',
+    '%20',
+    '/',
+    '?utm_source=mail',
+    '.?a',
+  ]) {
+    t.match((await guest.get(path + end)).text, /CW-000001/, end)
+  }
+  t.match((await guest.get(`${path}/cancel.`)).text, /Cancel order/)
   const token = path.slice(3)
   const unknown = [
     'AAAAAAAAAAAAAAAAAAAAAA',
