@@ -344,6 +344,19 @@ t.test('text is broken or made smaller to fit, and is cut off last', (t) => {
   t.end()
 })
 
+t.test('invisible characters print nothing, and accents do not pile up', (t) => {
+  const fonts = openCertificateFonts(undefined)
+  const fit = (text: string) =>
+    fitText(fonts, text, { weight: 'bold', width: 400, maxLines: 2, sizes: [40, 20] })
+  for (const text of ['Ha\u00advel', '\u200bHav\u200c\u200del', '\u200fHavel\u200e\u2060']) {
+    t.same(fit(text), fit('Havel'), JSON.stringify(text))
+  }
+  t.same(fit('海\u00ad丸'), fit('海丸'), 'in a font with a glyph for it')
+  t.same(fit(`A${'\u0301\u0300'.repeat(20)}nn`), fit('A\u0301\u0300\u0301nn'))
+  t.same(fit('Nguyễn Ḗ'.normalize('NFD')), fit('Nguyễn Ḗ'))
+  t.end()
+})
+
 function skipWithout(font: string | null): { skip: string | false } {
   return { skip: font === null ? 'needs a font (npm test installs it on Debian)' : false }
 }

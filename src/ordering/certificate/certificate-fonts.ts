@@ -63,6 +63,17 @@ export const splitGraphemes = (text: string): string[] =>
 /** Joiners and variation selectors need no glyph. */
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u
 
+/** Characters that print nothing; some fonts draw a box or a hyphen for them. */
+const INVISIBLE = /[\u00ad\u034f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu
+
+/** Removes invisible characters, except joiners that the font shapes text with. */
+const removeInvisible = (font: Font, text: string): string =>
+  text.replace(INVISIBLE, (character) =>
+    /[\u200c\u200d]/.test(character) && font.hasGlyphForCodePoint(character.charCodeAt(0))
+      ? character
+      : '',
+  )
+
 /** Letters, and other characters that belong to a script. */
 const LETTER = /[^\p{Script=Common}\p{Script=Inherited}]/u
 const RIGHT_TO_LEFT =
@@ -136,10 +147,10 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
     split: (line, weight, direction = getDirection(line)) =>
       splitDirections(line, direction).flatMap(({ text, direction }) => {
         const runs = splitByFont(text, weight)
-        return (direction === 'rtl' ? runs.reverse() : runs).map((run) => ({
-          ...run,
-          text: toFontkitText(run.text, direction),
-        }))
+        return (direction === 'rtl' ? runs.reverse() : runs).flatMap(({ text, font }) => {
+          const visible = removeInvisible(get(font), text)
+          return visible === '' ? [] : [{ font, text: toFontkitText(visible, direction) }]
+        })
       }),
     measure({ text, font: name }) {
       const font = get(name)

@@ -22,6 +22,9 @@ const splitWords = (text: string): string[] =>
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]\s*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*/gu,
   ) ?? []
 
+/** Fonts stack accents, so more than two would cover the text above. */
+const STACKED_ACCENTS = /((?:(?=\p{M})\p{Script=Inherited}){2})(?:(?=\p{M})\p{Script=Inherited})+/gu
+
 /**
  * Breaks text into lines, at the largest size at which it fits. If the text does not fit at any
  * size, uses the smallest size and cuts off the last line with an ellipsis.
@@ -59,7 +62,7 @@ export function fitText(fonts: CertificateFonts, text: string, box: TextBox): Fi
     return line === '' ? lines : [...lines, line]
   }
 
-  const words = splitWords(text.normalize('NFC'))
+  const words = splitWords(text.normalize('NFC').replace(STACKED_ACCENTS, '$1'))
   for (const size of sizes) {
     if (!words.every((word) => fits(word, size))) continue
     const lines = breakLines(words, size)
