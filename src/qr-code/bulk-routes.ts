@@ -67,14 +67,12 @@ async function generateAll(links: PrefillLinks, requests: QrCodeRequest[]): Prom
   return codes
 }
 
-/** Gives each code a unique file name, by numbering duplicates. */
+/** Gives each code a unique file name: equal names get the code's position in the request. */
 function assignFileNames(codes: readonly QrCode[]): [name: string, code: QrCode][] {
-  const counts = new Map<string, number>()
-  return codes.map((code) => {
-    const name = getFileName(code)
-    const count = (counts.get(name) ?? 0) + 1
-    counts.set(name, count)
-    return [count === 1 ? name : `${name}-${count}`, code]
+  const names = codes.map(getFileName)
+  return codes.map((code, i) => {
+    const name = names[i] ?? ''
+    return [names.indexOf(name) === names.lastIndexOf(name) ? name : `${name}-${i + 1}`, code]
   })
 }
 

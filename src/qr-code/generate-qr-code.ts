@@ -1,6 +1,7 @@
 import type { Calculation } from '../calculator/calculator-data.js'
 import { parseImoNumber } from '../calculator/imo-number.js'
 import type { Vessel } from '../calculator/vessel.js'
+import { foldText } from '../formatting/fold-text.js'
 import type { FieldError } from '../validation/field-errors.js'
 import type { PrefillLink, PrefillLinks } from './prefill-link.js'
 import { DEFAULT_IMAGE, type QrCodeRequest } from './qr-code-request.js'
@@ -27,16 +28,18 @@ export interface QrCode {
 export type QrCodeResult =
   { ok: true; code: QrCode; bytes: number } | { ok: false; errors: FieldError[]; bytes: number }
 
-/** Download file name, without the extension. */
+/**
+ * Download file name, without the extension. A vessel whose name has no Latin letters or digits is
+ * named by its IMO number, if it has one.
+ */
 export function getFileName({ calculation, link, vessel }: QrCode): string {
   // Only ASCII is safe in both header fields and file systems.
-  const name = vessel.name.normalize('NFKD').replace(/\p{M}/gu, '')
-  const slug = name
-    .toLowerCase()
+  const slug = foldText(vessel.name)
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
+  const imo = vessel.imoNumber === undefined ? '' : `imo-${vessel.imoNumber}`
   const date = link.generatedAt.toISOString().slice(0, 10)
-  return ['clearwake', slug.slice(0, 40), calculation.calculatorType, date]
+  return ['clearwake', slug.slice(0, 40) || imo, calculation.calculatorType, date]
     .filter(Boolean)
     .join('-')
 }

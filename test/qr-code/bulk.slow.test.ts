@@ -24,7 +24,10 @@ function readZip(zip: ArrayBuffer): [name: string, content: Buffer][] {
   return files.map(([name, content]) => [name, Buffer.from(content, 'base64')])
 }
 
-const code = (name: string) => ({ ...TYPICAL_CALCULATIONS.fuel, vessel: { name } })
+const code = (name: string, imoNumber?: string) => ({
+  ...TYPICAL_CALCULATIONS.fuel,
+  vessel: { name, ...(imoNumber === undefined ? {} : { imoNumber }) },
+})
 
 const api = await startOrderApi(t)
 const { body } = await api.call('POST', '/api/admin/api-keys', {
@@ -45,7 +48,11 @@ const generate = (request: unknown, headers: Record<string, string> = {}) =>
   })
 
 t.test('returns a ZIP with a file for each code, named after its vessel', async (t) => {
-  const codes = [code('Ever Given'), code('Eendracht'), code('Ever Given'), code('海風')]
+  const codes = [
+    ...[code('Ever Given'), code('Eendracht'), code('Ever Given'), code('海風'), code('山風')],
+    code('海風', '9811000'),
+    code('Ærø Łódź'),
+  ]
   const response = await generate({ codes })
   t.equal(response.status, 200)
   t.equal(response.headers.get('content-type'), 'application/zip')
@@ -58,10 +65,13 @@ t.test('returns a ZIP with a file for each code, named after its vessel', async 
   t.same(
     files.map(([name]) => name.replace(/\d{4}-\d\d-\d\d/, 'DATE')),
     [
-      'clearwake-ever-given-fuel-DATE.svg',
+      'clearwake-ever-given-fuel-DATE-1.svg',
       'clearwake-eendracht-fuel-DATE.svg',
-      'clearwake-ever-given-fuel-DATE-2.svg',
-      'clearwake-fuel-DATE.svg',
+      'clearwake-ever-given-fuel-DATE-3.svg',
+      'clearwake-fuel-DATE-4.svg',
+      'clearwake-fuel-DATE-5.svg',
+      'clearwake-imo-9811000-fuel-DATE.svg',
+      'clearwake-aero-lodz-fuel-DATE.svg',
     ],
   )
   const link = await readQrCode(drawSvg(files[1]?.[1].toString() ?? ''))
