@@ -1,5 +1,4 @@
 import { Type, type TSchema } from '@sinclair/typebox'
-import type { NumberFormatter } from '../formatting/number-formatter.js'
 import { formatUnambiguous, parseNumber } from '../formatting/number-input.js'
 import type { FieldError } from '../validation/field-errors.js'
 import {
@@ -12,6 +11,7 @@ import {
 } from './calculator-data.js'
 import { ELECTRICITY } from './factors/editions.js'
 import { DEFAULT_FRAMEWORK } from './factors/frameworks.js'
+import { UNIT_SPELLINGS } from './units.js'
 import { validateCalculation } from './validate-calculation.js'
 
 /** A calculator's form as submitted. Fields of further lines are named `furtherLines.0.quantity`. */
@@ -22,7 +22,7 @@ export interface CalculatorForm {
   errors: Record<string, string>
   /** Required fields that are blank */
   missing: string[]
-  /** Ambiguous numbers, such as `1,500`, by field: the text, and its value in the user's locale */
+  /** Ambiguous numbers, such as `1,500`, by field: the text and the value */
   readings: Record<string, { text: string; value: number }>
   /** The length of the trip, proposed as generator hours; `null` if it is not given */
   tripHours: number | null
@@ -57,30 +57,30 @@ const FORM_FIELDS: Partial<Record<CalculatorType, Record<string, TSchema>>> = {
   distance: { tripLength: Type.Number(), tripLengthUnit: Type.String() },
 }
 
+/** The units of number fields: a unit, or the field that selects it. */
+const UNITS: Record<string, string> = {
+  ...{ quantity: 'unit', amount: 'unit', distance: 'distanceUnit', tripLength: 'tripLengthUnit' },
+  ...{ consumption: 'consumptionUnit', speedKn: 'kn', referenceSpeedKn: 'kn', hvoPercent: '%' },
+  ...{ generatorLitresPerHour: 'l/h', generatorHours: 'h', kgCo2ePerKwh: 'kg/kWh' },
+  certifiedGCo2ePerMj: 'g/MJ',
+}
+
 /** Required fields of a further line. */
 const LINE_REQUIRED = ['fuelType', 'quantity', 'unit']
 
-/** The form of an existing calculation; numbers use the decimal separator of the locale. */
-export const toCalculatorForm = (
-  calculation: Calculation,
-  numbers: NumberFormatter,
-): CalculatorForm =>
-  parseCalculatorForm(calculation.calculatorType, toFormFields(calculation, numbers.input))
+/** The form of an existing calculation. */
+export const toCalculatorForm = (calculation: Calculation): CalculatorForm =>
+  parseCalculatorForm(calculation.calculatorType, toFormFields(calculation))
 
 /**
  * The fields of a calculation as a form submits them, with numbers that are unambiguous in every
  * locale.
- *
- * @param formatDigits converts plain digits with a decimal point to another notation
  */
-export function toFormFields(
-  { calculatorData }: Calculation,
-  formatDigits = (digits: string): string => digits,
-): Record<string, string> {
+export function toFormFields({ calculatorData }: Calculation): Record<string, string> {
   const { furtherLines = [], ...fields }: Record<string, unknown> & { furtherLines?: FuelLine[] } =
     calculatorData
   const toText = (value: unknown): string =>
-    typeof value === 'number' ? formatDigits(formatUnambiguous(String(value))) : String(value)
+    typeof value === 'number' ? formatUnambiguous(String(value)) : String(value)
   const values: (readonly [string, unknown])[] = [
     ...Object.entries(fields),
     ...furtherLines.flatMap((line, i) =>
@@ -123,12 +123,23 @@ function parseFields(
   schemas: Record<string, TSchema>,
   defaults: Record<string, string>,
   getSubmitted: (name: string) => unknown,
-  decimalSign: NumberFormatter['decimalSign'] | undefined,
+  decimalSign: CalculatorFormOptions['decimalSign'],
 ): ParsedFields {
   const values: Record<string, string> = { ...defaults }
   const data: Record<string, unknown> = {}
   const unparsable: FieldError[] = []
   const readings: CalculatorForm['readings'] = {}
+  const getText = (name: string): string => {
+    const raw = getSubmitted(name)
+    return typeof raw === 'string' ? raw.trim() : ''
+  }
+  function getSpellings(name: string): readonly string[] {
+    const unit = UNITS[name] ?? ''
+    if (!(unit in schemas)) return UNIT_SPELLINGS[unit] ?? []
+    // The form has no unit selector for electricity.
+    const selected = getText('fuelType') === ELECTRICITY ? 'kWh' : getText(unit)
+    return UNIT_SPELLINGS[selected || (defaults[unit] ?? '')] ?? []
+  }
   for (const [name, schema] of Object.entries(schemas)) {
     if (schema.type === 'array') continue
     const raw = getSubmitted(name)
@@ -143,7 +154,7 @@ function parseFields(
       data[name] = text
       continue
     }
-    const parsed = parseNumber(text, { decimalSign })
+    const parsed = parseNumber(text, { decimalSign, units: getSpellings(name) })
     if (!parsed.ok) unparsable.push({ path: name, message: parsed.message })
     else {
       data[name] = parsed.value
@@ -211,7 +222,7 @@ export interface CalculatorFormOptions {
   /** Prefix of each field's name, for pages with several forms */
   prefix?: string
   /** How to read numbers such as `1,500`, which are errors if this is not set */
-  decimalSign?: NumberFormatter['decimalSign'] | undefined
+  decimalSign?: '.' | undefined
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { getNumberFormatter } from '../formatting/number-formatter.js'
-import { getLocale } from '../http/locale.js'
+import { getDecimalSign } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
 import { isCalculatorType, type CalculatorType } from './calculator-data.js'
 import { parseCalculatorForm } from './calculator-form.js'
@@ -34,7 +33,7 @@ const checkoutPages: FastifyPluginAsync<Options> = async (app, options) => {
    * Reads the trip from a query. The query comes from a scanned link or from a form, which may
    * include the scanned link that filled it in.
    */
-  function readTrip(type: CalculatorType, query: Query, locale: string) {
+  function readTrip(type: CalculatorType, query: Query, decimalSign: '.' | undefined) {
     const { data, sig, code, codeSig } = query
     if (data !== undefined) {
       const scanned = readPrefill(type, { data, sig })
@@ -42,7 +41,6 @@ const checkoutPages: FastifyPluginAsync<Options> = async (app, options) => {
         ? { calculation: scanned.calculation, vessel: scanned.source.vessel }
         : { calculation: null, vessel: null }
     }
-    const { decimalSign } = getNumberFormatter(locale)
     const { calculation } = parseCalculatorForm(type, query, { decimalSign })
     const scanned = code === undefined ? null : readPrefill(type, { data: code, sig: codeSig })
     return { calculation, vessel: scanned?.ok ? scanned.source.vessel : null }
@@ -58,7 +56,7 @@ const checkoutPages: FastifyPluginAsync<Options> = async (app, options) => {
       const { calculation, vessel } = readTrip(
         type,
         query,
-        getLocale(request.headers['accept-language']),
+        getDecimalSign(request.headers['accept-language']),
       )
       if (calculation === null) {
         // The calculator shows the errors.

@@ -160,13 +160,9 @@ export function describeMissingField(field: string): string {
 }
 
 /** How ambiguous numbers were read: `Quantity: “1,500” was read as 1500.` */
-export const describeReadings = (
-  { readings }: CalculatorForm,
-  numbers: NumberFormatter,
-): string[] =>
+export const describeReadings = ({ readings }: CalculatorForm): string[] =>
   Object.entries(readings).map(
-    ([field, { text, value }]) =>
-      `${getLabel(field)}: “${text}” was read as ${numbers.input(String(value))}.`,
+    ([field, { text, value }]) => `${getLabel(field)}: “${text}” was read as ${value}.`,
   )
 
 /** The lines that a result does not include, and what they need. */
@@ -207,7 +203,7 @@ export function buildFormView(
       message: errors[field],
     })),
     missing: sortByFormOrder(form.missing).map(toSentenceLabel),
-    readings: describeReadings(form, numbers),
+    readings: describeReadings(form),
     excluded: describeExcludedLines(form),
     generatorHoursHint: describeGeneratorHours(form.tripHours, numbers),
   }

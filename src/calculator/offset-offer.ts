@@ -30,8 +30,6 @@ export interface OffsetOffer {
 export interface OfferedResult {
   calculation: Calculation
   source: (PrefillSource & { isEdited: boolean }) | null
-  /** BCP 47 tag */
-  locale: string
 }
 
 /** Returns what a guest can buy for a result. Does not wait long for prices, and never throws. */

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
 import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
 import { formatUnambiguous } from '../formatting/number-input.js'
-import { getLocale } from '../http/locale.js'
+import { getDecimalSign, getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
 import {
   CALCULATOR_DATA,
@@ -91,13 +91,11 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
     type,
     query,
     form,
-    numbers,
     source,
   }: CalculatorPage): Promise<OfferView | null> {
     const { calculation } = form
     if (calculation === null) return null
-    const { locale } = numbers
-    const offer = (await findOffer?.({ calculation, source, locale })) ?? null
+    const offer = (await findOffer?.({ calculation, source })) ?? null
     if (CHECKOUT_URL !== undefined) {
       const path = `/calculator/${type}/checkout`
       // The shop decides what it sells without a portfolio.
@@ -131,17 +129,13 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
   }
 
   /** Whether the page that requests a fragment already shows a result. */
-  function hasResult(
-    { headers }: PageRequest,
-    type: CalculatorType,
-    { decimalSign }: NumberFormatter,
-  ): boolean {
+  function hasResult({ headers }: PageRequest, type: CalculatorType): boolean {
     const url = headers['hx-current-url']
     if (typeof url !== 'string' || !URL.canParse(url)) return false
     const query = Object.fromEntries(new URL(url).searchParams)
     return (
       query.data !== undefined ||
-      parseCalculatorForm(type, query, { decimalSign }).calculation !== null
+      parseCalculatorForm(type, query, { decimalSign: '.' }).calculation !== null
     )
   }
 
@@ -154,7 +148,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       ? await buildView({
           type,
           query: request.query,
-          form: toCalculatorForm(prefill.calculation, numbers),
+          form: toCalculatorForm(prefill.calculation),
           numbers,
           source: { ...prefill.source, isEdited: false },
           showMissing: false,
@@ -210,13 +204,14 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       // While the user is typing, a blank field is not an error yet.
       const isSubmitted = query.submitted !== undefined
       const numbers = getRequestNumberFormatter(request)
-      const form = parseCalculatorForm(type, query, { decimalSign: numbers.decimalSign })
+      const decimalSign = getDecimalSign(request.headers['accept-language'])
+      const form = parseCalculatorForm(type, query, { decimalSign })
       if (Object.keys(form.readings).length > 0) {
         // The URL may be shared with users in another locale.
         reply.header('hx-replace-url', toUnambiguousUrl(type, query, form))
       }
       if (form.calculation !== null && request.method === 'GET') {
-        const isUpdate = request.wantsFragment && hasResult(request, type, numbers)
+        const isUpdate = request.wantsFragment && hasResult(request, type)
         if (!isUpdate) onStep('result')
       }
       const view = await buildView({

@@ -34,8 +34,6 @@ export function createNumberFormatter(locale: string) {
       (fixed[Math.min(decimals, MAX_DECIMALS)] ?? whole).format(value),
     /** A ratio (0 to 1) as a whole percentage */
     percent: (share: number): string => percent.format(share),
-    /** Plain ASCII digits, as in a form field, with the decimal comma or point of the locale */
-    input: (digits: string): string => digits.replace('.', decimalSign),
   }
 }
 

@@ -1,35 +1,52 @@
+import { toAsciiNumerals } from './ascii-numerals.js'
+
 export type ParsedNumber =
   /** `isAmbiguous`: whether the decimal separator of the locale decided how to read the number */
   { ok: true; value: number; isAmbiguous: boolean } | { ok: false; message: string }
 
 export interface NumberInputOptions {
-  /** The decimal separator of the user's locale; without it, an ambiguous number is an error */
+  /** The decimal separator that the user means; without it, an ambiguous number is an error */
   decimalSign?: ',' | '.' | undefined
   /**
    * Number of decimals in the suggestions for an ambiguous number. By default, the decimals that
    * were typed, without trailing zeros.
    */
   decimals?: number
+  /** Lower-case spellings of the unit, which may precede or follow the number; longer ones first */
+  units?: readonly string[]
 }
 
 const NOT_A_NUMBER: ParsedNumber = { ok: false, message: 'must be a number' }
 
 const SPACE_OR_APOSTROPHE = /[\s\u00a0\u202f'’]/
 const GROUPED_BY_SPACES = /^[+-]?\d{1,3}(?:[\s\u00a0\u202f'’]\d{3})+(?:[.,]\d*)?$/
+/** Grouped by thousands, or as in India: `12,34,567`. */
+const GROUPED = /^[+-]?(?:\d{1,3}(?:[.,]\d{3})+|\d{1,2}(?:,\d{2})+,\d{3})$/
 const AMBIGUOUS = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
 
+function removeUnit(text: string, units: readonly string[]): string {
+  const lower = text.toLowerCase()
+  for (const unit of units) {
+    if (lower.endsWith(unit)) return text.slice(0, -unit.length).trim()
+    if (lower.startsWith(unit)) return text.slice(unit.length).trim()
+  }
+  return text
+}
+
 /**
- * Parses a number in any common notation: `1234.5`, `1234,5`, `1 234,5`, `1,234.5`, `1.234,5`.
+ * Parses a number in any common notation and in the digits of any script: `1234.5`, `1234,5`,
+ * `1 234,5`, `1,234.5`, `1.234,5`, `12,34,567`, `١٢٣٤`.
  * A single comma or point that could be a decimal or a thousands separator (`1,234`, `1.234`) is
- * read according to the decimal separator of the locale. Without one, the result is an error that
- * suggests both readings, because guessing wrong changes the result a thousandfold.
+ * read according to `decimalSign`. Without one, the result is an error that suggests both readings,
+ * because guessing wrong changes the result a thousandfold.
  */
 export function parseNumber(
   text: string,
-  { decimalSign, decimals }: NumberInputOptions = {},
+  { decimalSign, decimals, units = [] }: NumberInputOptions = {},
 ): ParsedNumber {
-  const trimmed = text.trim()
+  const visible = toAsciiNumerals(text).replace(/\p{Cf}/gu, '')
+  const trimmed = removeUnit(visible.trim(), units)
   if (SPACE_OR_APOSTROPHE.test(trimmed) && !GROUPED_BY_SPACES.test(trimmed)) return NOT_A_NUMBER
   const compact = trimmed.replace(new RegExp(SPACE_OR_APOSTROPHE, 'g'), '')
   const commas = compact.split(',').length - 1
@@ -41,20 +58,19 @@ export function parseNumber(
     const [group, decimal] =
       compact.lastIndexOf(',') > compact.lastIndexOf('.') ? ['.', ','] : [',', '.']
     const [whole = '', ...fraction] = compact.split(decimal)
-    if (fraction.length > 1 || !isGrouped(whole, group)) return NOT_A_NUMBER
+    if (fraction.length > 1 || !GROUPED.test(whole)) return NOT_A_NUMBER
     plain = `${whole.replaceAll(group, '')}.${fraction.join('')}`
   } else if (commas + points === 1) {
     const [, thousands, rest] = AMBIGUOUS.exec(compact) ?? []
     isAmbiguous = thousands !== undefined && rest !== undefined
     if (isAmbiguous && decimalSign === undefined) {
-      return { ok: false, message: describeAmbiguity(thousands ?? '', rest ?? '', decimals) }
+      return { ok: false, message: describeAmbiguity(compact, decimals) }
     }
     const groupsThousands = isAmbiguous && !compact.includes(decimalSign ?? '.')
     plain = compact.replace(/[.,]/, groupsThousands ? '' : '.')
-  } else if (commas > 1 || points > 1) {
-    const group = commas > 1 ? ',' : '.'
-    if (!isGrouped(compact, group)) return NOT_A_NUMBER
-    plain = compact.replaceAll(group, '')
+  } else if (commas + points > 1) {
+    if (!GROUPED.test(compact)) return NOT_A_NUMBER
+    plain = compact.replace(/[.,]/g, '')
   }
   const value = Number(plain)
   return PLAIN.test(plain) && Number.isFinite(value)
@@ -62,17 +78,13 @@ export function parseNumber(
     : NOT_A_NUMBER
 }
 
-function describeAmbiguity(thousands: string, rest: string, decimals: number | undefined): string {
-  const exact = `${thousands}.${rest}`
+function describeAmbiguity(text: string, decimals: number | undefined): string {
+  const whole = text.replace(/[.,]/, '')
+  const exact = text.replace(',', '.')
   const decimal = formatUnambiguous(
     decimals === undefined ? exact.replace(/0+$/, '') : Number(exact).toFixed(decimals),
   )
-  return `could be read in two ways: write ${thousands}${rest} or ${decimal}`
-}
-
-function isGrouped(digits: string, separator: string): boolean {
-  const [first = '', ...rest] = digits.split(separator)
-  return /^[+-]?\d{1,3}$/.test(first) && rest.every((group) => /^\d{3}$/.test(group))
+  return `${text} could mean ${whole} or ${exact}. Enter ${whole} or ${decimal}.`
 }
 
 /** Makes a decimal number unambiguous: three decimals get a fourth, as in `1.2340`. */

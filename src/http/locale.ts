@@ -1,3 +1,5 @@
+import { getNumberFormatter } from '../formatting/number-formatter.js'
+
 const LANGUAGE_TAG = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/
 
 /** Returns the supported locale for a language tag, if any. */
@@ -9,8 +11,8 @@ function findSupportedLocale(tag: string): string | undefined {
   }
 }
 
-/** Locale for numbers and dates from Accept-Language; British English by default. */
-export function getLocale(acceptLanguage: string | undefined): string {
+/** The first supported locale of Accept-Language; British English by default. */
+function getBrowserLocale(acceptLanguage: string | undefined): string {
   const tags = (acceptLanguage ?? '')
     .slice(0, 200)
     .split(',')
@@ -28,3 +30,20 @@ export function getLocale(acceptLanguage: string | undefined): string {
   }
   return 'en-GB'
 }
+
+/**
+ * Locale for the numbers and dates of pages, which are in English: the browser's if that is English
+ * with English numbers, otherwise British English.
+ */
+export function getLocale(acceptLanguage: string | undefined): string {
+  const locale = getBrowserLocale(acceptLanguage)
+  const isEnglish = locale.startsWith('en-') && getNumberFormatter(locale).decimalSign === '.'
+  return isEnglish ? locale : 'en-GB'
+}
+
+/**
+ * The decimal separator that a user means in numbers such as `1,234`: the point that pages print;
+ * `undefined` if the browser's language has the decimal comma.
+ */
+export const getDecimalSign = (acceptLanguage: string | undefined): '.' | undefined =>
+  getNumberFormatter(getBrowserLocale(acceptLanguage)).decimalSign === '.' ? '.' : undefined

@@ -1,4 +1,4 @@
-import { getMoneyFormatter } from '../formatting/money-formatter.js'
+import { formatMoney } from '../formatting/money-formatter.js'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 import type { OrderLinks } from '../ordering/order-links.js'
 import type { Certificate } from '../ordering/certificate/certificate.js'
@@ -34,7 +34,7 @@ export function createMailRenderer(options: Options) {
     paymentInstructions: options.paymentInstructions,
     format: {
       numbers: getNumberFormatter(LOCALE),
-      money: getMoneyFormatter(LOCALE),
+      money: formatMoney,
       time: formatDate,
     },
     formatDate,

@@ -5,9 +5,9 @@ import type { ReadPrefill } from '../calculator/prefill.js'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 import { getClientAddress } from '../http/client-address.js'
 import { getRequestOrigin } from '../http/fetch-metadata.js'
-import { getLocale } from '../http/locale.js'
+import { getDecimalSign, getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
-import { getMoneyFormatter } from '../formatting/money-formatter.js'
+import { formatMoney } from '../formatting/money-formatter.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import { createFormId, isFormId, type FormTokens } from './form-token.js'
@@ -92,7 +92,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     const locale = getLocale(headers['accept-language'])
     return {
       numbers: getNumberFormatter(locale),
-      money: getMoneyFormatter(locale),
+      money: formatMoney,
       time: (timestamp) => times.format(new Date(timestamp)),
     }
   }
@@ -161,7 +161,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   }
 
   const readRequestTrip = (request: FastifyRequest, fields: Fields): TripResult =>
-    readTrip(readPrefill, fields, getFormat(request).numbers.decimalSign)
+    readTrip(readPrefill, fields, getDecimalSign(request.headers['accept-language']))
 
   const parseForm = (fields: Fields, { calculation }: OrderedTrip): OrderForm =>
     parseOrderForm(fields, { needsConsent, guests: calculation.calculatorData.guests })

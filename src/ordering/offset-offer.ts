@@ -3,7 +3,7 @@ import type {
   FindTripPrice,
   OfferedPortfolio,
 } from '../calculator/offset-offer.js'
-import { getMoneyFormatter, type FormatMoney } from '../formatting/money-formatter.js'
+import { formatMoney } from '../formatting/money-formatter.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import { truncateText } from '../provider/truncate-text.js'
 import { toTripFields, type TripFields } from './ordered-trip.js'
@@ -16,13 +16,10 @@ const MAX_NAME_LENGTH = 120
 const MAX_DESCRIPTION_LENGTH = 300
 const MAX_COUNTRY_LENGTH = 60
 
-const formatPrice = (result: PriceResult, money: FormatMoney): string | null =>
-  result.outcome === 'priced' ? money(result.price.amountMinor, result.price.currency) : null
+const formatPrice = (result: PriceResult): string | null =>
+  result.outcome === 'priced' ? formatMoney(result.price.amountMinor, result.price.currency) : null
 
-function toOfferedPortfolio(
-  { portfolio, result }: OfferPrice,
-  money: FormatMoney,
-): OfferedPortfolio[] {
+function toOfferedPortfolio({ portfolio, result }: OfferPrice): OfferedPortfolio[] {
   if (portfolio === null || portfolio.name === '') return []
   const { id, name, description, projects } = portfolio
   return [
@@ -38,10 +35,10 @@ function toOfferedPortfolio(
           name: truncateText(project.name, MAX_NAME_LENGTH),
           country: project.country && truncateText(project.country, MAX_COUNTRY_LENGTH),
         })),
-      price: formatPrice(result, money),
+      price: formatPrice(result),
       perTonne:
         result.outcome === 'priced' && !result.price.isMinimum
-          ? money(result.price.paidPerTonneMinor, result.price.currency)
+          ? formatMoney(result.price.paidPerTonneMinor, result.price.currency)
           : null,
     },
   ]
@@ -53,21 +50,18 @@ function toOfferedPortfolio(
  */
 export const createOfferFinder =
   (quotes: Quotes): FindOffsetOffer =>
-  async ({ calculation, source, locale }) => {
+  async ({ calculation, source }) => {
     const fields: TripFields =
       source === null || source.isEdited
         ? toTripFields(calculation, source)
         : { data: source.data, sig: source.sig }
     const trip = { calculation, vessel: source?.vessel ?? null }
     const prices = (await quotes.listQuickly(trip, WHOLE_TRIP)) ?? []
-    const money = getMoneyFormatter(locale)
     const first = prices[0]?.result
     return {
       fields,
-      portfolios: prices
-        .flatMap((price) => toOfferedPortfolio(price, money))
-        .slice(0, MAX_PORTFOLIOS),
-      price: first === undefined ? null : formatPrice(first, money),
+      portfolios: prices.flatMap(toOfferedPortfolio).slice(0, MAX_PORTFOLIOS),
+      price: first === undefined ? null : formatPrice(first),
       problem: first === undefined || first.outcome === 'priced' ? null : describeNoPrice(first),
     }
   }

@@ -3,7 +3,7 @@ import { getNumberFormatter } from '../formatting/number-formatter.js'
 import { getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
 import type { OrderStore } from '../order-store/order-store.js'
-import { getMoneyFormatter } from '../formatting/money-formatter.js'
+import { formatMoney } from '../formatting/money-formatter.js'
 import type { Order } from '../orders/order.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import type { Certificates } from './certificate/certificates.js'
@@ -77,7 +77,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     const locale = getLocale(headers['accept-language'])
     return {
       numbers: getNumberFormatter(locale),
-      money: getMoneyFormatter(locale),
+      money: formatMoney,
       time: (timestamp) => dates.format(new Date(timestamp)),
     }
   }

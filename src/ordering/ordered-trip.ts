@@ -67,12 +67,12 @@ function readLink(readPrefill: ReadPrefill, { data, sig }: Query): PrefillResult
 /**
  * Reads the trip in a query or a form. Vessels are only read from signed links.
  *
- * @param decimalSign of the user's locale
+ * @param decimalSign how to read numbers such as `1,234`, which are errors without it
  */
 export function readTrip(
   readPrefill: ReadPrefill,
   query: Query,
-  decimalSign: ',' | '.',
+  decimalSign: '.' | undefined,
 ): TripResult {
   if (query.data !== undefined || query.sig !== undefined) {
     const link = readLink(readPrefill, query)

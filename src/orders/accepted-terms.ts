@@ -1,4 +1,4 @@
-import { getMoneyFormatter } from '../formatting/money-formatter.js'
+import { formatMoney } from '../formatting/money-formatter.js'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 import type { HistoryEntry, Order } from './order.js'
 import { listVersions } from './order-versions.js'
@@ -48,12 +48,10 @@ export function findTermsDifferences(
   return (Object.keys(differences) as TermsDifference[]).filter((name) => differences[name])
 }
 
-const LOCALE = 'en-GB'
-
 /** Describes mass and price in one line, for example “2,000 kg CO₂e for US$47.80”. */
 export const describeTerms = ({
   amountMinor,
   currency,
   co2eKg,
 }: Pick<Order, 'amountMinor' | 'currency' | 'co2eKg'>): string =>
-  `${getNumberFormatter(LOCALE).exact(co2eKg)} kg CO₂e for ${getMoneyFormatter(LOCALE)(amountMinor, currency)}`
+  `${getNumberFormatter('en-GB').exact(co2eKg)} kg CO₂e for ${formatMoney(amountMinor, currency)}`

@@ -1,4 +1,4 @@
-import { createMoneyFormatter } from '../formatting/money-formatter.js'
+import { formatMoney } from '../formatting/money-formatter.js'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 
 const MAX_DECIMALS = 6
@@ -24,10 +24,8 @@ export function createFormatters(locale: string, timeZone: string) {
       Number.isInteger(round(value)) ? numbers.decimal(value, 1) : numbers.exact(round(value)),
     /** A ratio (0 to 1) as a whole percentage */
     percent: numbers.percent,
-    /** Plain digits with the decimal separator of the locale, as in a form field */
-    input: numbers.input,
     /** An amount in minor units, with all decimals of its currency */
-    money: createMoneyFormatter(locale),
+    money: formatMoney,
     /** The date of an ISO 8601 timestamp */
     date: (timestamp: string): string => date.format(new Date(timestamp)),
     /** The time of an ISO 8601 timestamp */

@@ -9,7 +9,7 @@ import {
   localizeLimits,
 } from '../calculator/form-view.js'
 import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
-import { getLocale } from '../http/locale.js'
+import { getDecimalSign, getLocale } from '../http/locale.js'
 import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
 import type { QrCodeOptions } from './qr-code-options.js'
 import { describeResult } from './qr-code-log.js'
@@ -62,7 +62,7 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
     if (query.calculatorType === undefined || request.method === 'HEAD') {
       return send(request.knownAdministrator === null ? getExampleForm() : getEmptyForm(), {})
     }
-    const form = parseQrTestForm(query, numbers.decimalSign)
+    const form = parseQrTestForm(query, getDecimalSign(request.headers['accept-language']))
     if (form.request === null) return send(form, form.errors)
 
     const result = generateQrCode(links, form.request)
@@ -120,7 +120,7 @@ function buildPageView({ form, errors, numbers, code }: QrTestPage) {
   )
   return {
     form,
-    readings: describeReadings(form.calculators[form.calculatorType], numbers),
+    readings: describeReadings(form.calculators[form.calculatorType]),
     errors: localized,
     errorPaths: listErrorPaths(form),
     fieldErrors: (type: CalculatorType) => selectErrors(`${type}.`, localized),

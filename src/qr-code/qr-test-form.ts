@@ -9,7 +9,6 @@ import { EXAMPLES } from '../calculator/examples.js'
 import { describeMissingField, listFieldNames } from '../calculator/form-view.js'
 import { checker } from '../calculator/trip-schemas.js'
 import { Vessel } from '../calculator/vessel.js'
-import type { NumberFormatter } from '../formatting/number-formatter.js'
 import { parseNumber } from '../formatting/number-input.js'
 import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-request.js'
 
@@ -59,10 +58,7 @@ function toNumber(text: string): unknown {
 }
 
 /** Parses the submitted form; invalid values are kept, with an error for each. */
-export function parseQrTestForm(
-  query: Query,
-  decimalSign?: NumberFormatter['decimalSign'],
-): QrTestForm {
+export function parseQrTestForm(query: Query, decimalSign?: '.'): QrTestForm {
   const selected = toText(query.calculatorType)
   const calculatorType = isCalculatorType(selected) ? selected : 'fuel'
   const values = Object.fromEntries(

@@ -102,7 +102,7 @@ t.test('edits groups in place and reports invalid fields', async (t) => {
   await page.locator('#amount').fill('12,345')
   await page.getByRole('button', { name: 'Save' }).first().click()
   await page.locator('#amount-error').waitFor({ state: 'visible' })
-  t.match(await page.locator('#amount-error').innerText(), /two ways: write 12345 or 12\.3[45]\b/)
+  t.match(await page.locator('#amount-error').innerText(), /Enter 12345 or 12\.3[45]\b/)
   await waitForEqual(t, () => getFocusedId(page), 'amount', 'focuses the first invalid field')
 
   await page.locator('#amount').fill('12345')

@@ -103,13 +103,53 @@ t.test('parses numbers in the notations of many countries', async (t) => {
 
 t.test('rejects an ambiguous comma and suggests both readings', async (t) => {
   for (const [text, ways] of [
-    ['1,234', /1234 or 1\.234/],
-    ['12,345', /12345 or 12\.345/],
-    ['123,456', /123456 or 123\.456/],
-    ['-1,234', /-1234 or -1\.234/],
+    ['1,234', '1234 or 1.234. Enter 1234 or 1.2340.'],
+    ['12.345', '12345 or 12.345. Enter 12345 or 12.3450.'],
+    ['123,450', '123450 or 123.450. Enter 123450 or 123.45.'],
+    ['-1,234', '-1234 or -1.234. Enter -1234 or -1.2340.'],
   ] as const) {
-    const read = parseNumber(text)
-    t.ok(!read.ok && ways.test(read.message), text)
+    t.same(parseNumber(text), { ok: false, message: `${text} could mean ${ways}` })
+    const [, whole = '', decimal = ''] = /Enter (.+) or (.+)\.$/.exec(ways) ?? []
+    for (const suggestion of [whole, decimal]) t.ok(parseNumber(suggestion).ok, suggestion)
+  }
+})
+
+t.test('parses the digits and signs of any script, and grouping as in India', async (t) => {
+  for (const [text, value] of [
+    ['١٢٣٤', 1234],
+    ['۱۲۳۴', 1234],
+    ['१२३४', 1234],
+    ['１２３４．５', 1234.5],
+    ['١٬٢٣٤٫٥', 1234.5],
+    ['\u200f١٢٣\u200f', 123],
+    ['−5', -5],
+    ['12,34,567', 1_234_567],
+    ['1,23,45,678.9', 12_345_678.9],
+  ] as const) {
+    t.same(parseNumber(text), { ok: true, value, isAmbiguous: false }, text)
+  }
+  for (const text of ['1,2,345', '12,34,56', '12.34.567', '123,45,678']) {
+    t.equal(parseNumber(text).ok, false, text)
+  }
+})
+
+t.test('accepts a number with the unit of its field', async (t) => {
+  const fuel = (quantity: string, unit = 'l', fuelType = 'mgo') =>
+    parseCalculatorForm('fuel', {
+      ...{ quantity, unit, fuelType },
+      ...(fuelType === 'mgo' ? {} : { kgCo2ePerKwh: '0.2 kg/kWh', factorSource: 'meter' }),
+    })
+  for (const quantity of ['500 L', '500l', '500 litres', '٥٠٠ l', '500\u00a0l']) {
+    t.match(fuel(quantity).calculation, { calculatorData: { quantity: 500 } }, quantity)
+  }
+  t.match(fuel('12 m³', 'm3').calculation, { calculatorData: { quantity: 12 } })
+  t.match(fuel('500 kWh', '', 'electricity').calculation, { calculatorData: { quantity: 500 } })
+  const trip = { distance: '12 nm', speedKn: '8kn', consumption: '20 l/h', fuelType: 'mgo' }
+  t.match(parseCalculatorForm('distance', trip).calculation, {
+    calculatorData: { distance: 12, speedKn: 8, consumption: 20 },
+  })
+  for (const quantity of ['500 kg', '500 x', 'l', '5 l l']) {
+    t.match(fuel(quantity).errors, { quantity: 'must be a number' }, quantity)
   }
 })
 
@@ -120,7 +160,6 @@ t.test('rejects text that is not a number', async (t) => {
     'abc',
     '1,2,3',
     '1.2.3',
-    '12,34,567',
     '1,23.4',
     '1.234,5.6',
     '1,234.5,6',
@@ -136,7 +175,6 @@ t.test('rejects text that is not a number', async (t) => {
     'Infinity',
     '1e999',
     '--1',
-    '٣',
     '1/2',
   ].filter((text) => parseNumber(text).ok)
   t.same(accepted, [])
@@ -164,13 +202,8 @@ t.test('parses every amount as its locale writes it', async () => {
   )
 })
 
-t.test('parses field values as they are filled in for a locale', async () => {
-  fc.assert(
-    fc.property(calculation, fc.constantFrom(...LOCALES), (one, locale) => {
-      const form = toCalculatorForm(one, getNumberFormatter(locale))
-      return form.calculation !== null
-    }),
-  )
+t.test('parses field values as they are filled in', async () => {
+  fc.assert(fc.property(calculation, (one) => toCalculatorForm(one).calculation !== null))
 })
 
 t.test('formats numbers in the notation of the locale', async (t) => {
@@ -186,21 +219,9 @@ t.test('formats numbers in the notation of the locale', async (t) => {
       formatter.exact(0.00018),
       formatter.exact(3.785411784),
       formatter.percent(0.84),
-      formatter.input('12.5'),
     ]),
     [
-      [
-        '1,234,567.89',
-        '0.00',
-        '9,999',
-        '3,306',
-        '0.1235',
-        '12',
-        '0.00018',
-        '3.785411784',
-        '84%',
-        '12.5',
-      ],
+      ['1,234,567.89', '0.00', '9,999', '3,306', '0.1235', '12', '0.00018', '3.785411784', '84%'],
       [
         '1.234.567,89',
         '0,00',
@@ -211,7 +232,6 @@ t.test('formats numbers in the notation of the locale', async (t) => {
         '0,00018',
         '3,785411784',
         '84\u00a0%',
-        '12,5',
       ],
     ],
   )
@@ -277,7 +297,7 @@ t.test('keeps invalid values as typed, with an error per field', async (t) => {
     consumptionUnit: 'l/h',
   })
   t.same(Object.keys(form.errors).sort(), ['consumption', 'distance', 'fuelType', 'speedKn'])
-  t.match(form.errors.distance, /two ways/)
+  t.match(form.errors.distance, /could mean 1234 or/)
   t.match(form.errors.speedKn, /number/)
   t.match(form.values, { distance: '1,234', speedKn: 'fast', consumption: '-5', fuelType: 'coal' })
   t.same(form.missing, [])
@@ -285,7 +305,7 @@ t.test('keeps invalid values as typed, with an error per field', async (t) => {
 })
 
 t.test('gives no calculation while an optional field is invalid', async (t) => {
-  const usual = toCalculatorForm(TYPICAL_CALCULATIONS.distance, numbers).values
+  const usual = toCalculatorForm(TYPICAL_CALCULATIONS.distance).values
   const form = parseCalculatorForm('distance', { ...usual, referenceSpeedKn: 'quick' })
   t.equal(form.calculation, null)
   t.same(Object.keys(form.errors), ['referenceSpeedKn'])
@@ -324,7 +344,7 @@ t.test('parses the form of a calculation back to the same calculation', async ()
       : one
   fc.assert(
     fc.property(calculation, (one) => {
-      const form = toCalculatorForm(one, numbers)
+      const form = toCalculatorForm(one)
       if (form.calculation === null) throw new Error(JSON.stringify(form.errors))
       return JSON.stringify(sorted(form.calculation)) === JSON.stringify(sorted(trimmed(one)))
     }),
@@ -512,7 +532,6 @@ t.test('reads ambiguous numbers by the decimal separator of the locale', async (
   for (const [text, decimalSign, value, isAmbiguous] of cases) {
     t.same(parseNumber(text, { decimalSign }), { ok: true, value, isAmbiguous }, text)
   }
-  t.match(parseNumber('1,500'), { ok: false, message: /two ways: write 1500 or 1\.5/ })
 })
 
 t.test('shows entered quantities with all their digits', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { getMinorUnitDigits } from '../../src/formatting/minor-units.js'
-import { createFormatters } from '../../src/portal/formatters.js'
+import { formatMoney } from '../../src/formatting/money-formatter.js'
 import { formatAmountInput, parseAmount } from '../../src/portal/orders/money-input.js'
 import { CURRENCIES } from '../../src/validation/formats.js'
 import { newOrder } from '../support/order-store.js'
@@ -22,7 +22,6 @@ t.test('every currency has the minor unit of ISO 4217', (t) => {
 })
 
 t.test('formats and parses amounts with the decimals of their currency', (t) => {
-  const formatters = createFormatters('en-GB', 'UTC')
   const cases: [currency: string, minor: number, seen: RegExp, typed: string][] = [
     ['EUR', 123_450, /^€1,234\.50$/, '1234.50'],
     ['HUF', 123_450, /1,234\.50$/, '1234.50'],
@@ -32,17 +31,24 @@ t.test('formats and parses amounts with the decimals of their currency', (t) => 
     ['CLF', 12_345, /1\.2345$/, '1.2345'],
   ]
   for (const [currency, minor, seen, typed] of cases) {
-    t.match(formatters.money(minor, currency), seen, currency)
+    t.match(formatMoney(minor, currency), seen, currency)
     t.equal(formatAmountInput(minor, currency), typed)
     t.match(parseAmount(typed, currency), { ok: true, value: minor })
+    t.match(parseAmount(`${typed} ${currency}`, currency), { ok: true, value: minor })
   }
   t.match(parseAmount('1.234567', 'HUF'), { message: 'must have at most 2 decimals in HUF' })
   const proposals = { EUR: '1234 or 1.23', JPY: '1234 or 1', KWD: '1234 or 1.2340' }
   for (const [currency, proposed] of Object.entries(proposals)) {
-    const message = `could be read in two ways: write ${proposed}`
+    const message = `1.234 could mean 1234 or 1.234. Enter ${proposed}.`
     t.same(parseAmount('1.234', currency), { ok: false, message }, currency)
     for (const text of proposed.split(' or ')) t.ok(parseAmount(text, currency).ok, text)
   }
+  for (const text of ['€24.50', '24,50 €', 'EUR 24.50', '٢٤٫٥ eur']) {
+    t.match(parseAmount(text, 'EUR'), { ok: true, value: 2450 }, text)
+  }
+  t.match(parseAmount('US$41.49', 'USD'), { ok: true, value: 4149 })
+  t.match(parseAmount('$41.49', 'USD'), { ok: true, value: 4149 })
+  t.equal(parseAmount('$41.49', 'EUR').ok, false, 'another currency')
   t.match(parseAmount('1.5', 'UGX'), { message: 'must be a whole number: UGX has no decimals' })
   t.end()
 })

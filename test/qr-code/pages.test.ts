@@ -198,7 +198,7 @@ t.test('shows the reason for an invalid link and no calculator', async (t) => {
     ['100 kB', query('A'.repeat(100_000), good.sig), 'too_long', /longer than any valid link/],
     ['100 kB of signature', query(good.data, 'A'.repeat(100_000)), 'incomplete', /incomplete/],
     ['a cut signature', query(good.data, good.sig.slice(0, -2)), 'incomplete', /incomplete/],
-    ['a mangled signature', query(good.data, `${good.sig}.`), 'incomplete', /incomplete/],
+    ['a mangled signature', query(good.data, `.${good.sig}`), 'incomplete', /incomplete/],
     [
       'other characters',
       query('%00%ff%F0%9F%9A%A2', '%27%22%3Cscript%3E'),
@@ -365,15 +365,16 @@ t.test('shows an error at each invalid field and keeps its value', async (t) => 
   t.equal((await open('/calculator/fuel?quantity[a]=1&__proto__=2&constructor=x')).status, 200)
 })
 
-t.test('formats numbers in the locale of Accept-Language', async (t) => {
+t.test('pages are in English, and so are their numbers', async (t) => {
   const link = links.create(
     { calculatorType: 'fuel', calculatorData: { fuelType: 'mgo', quantity: 1000.5, unit: 'l' } },
     EVER_GIVEN,
   )
   for (const [language, mass, density, share, quantity] of [
-    ['de-DE,de;q=0.9', '3.308', '0,854 kg/l', '84 %', '1000,5'],
+    ['de-DE,de;q=0.9,en-US;q=0.8', '3,308', '0.854 kg/l', '84%', '1000.5'],
     ['en', '3,308', '0.854 kg/l', '84%', '1000.5'],
-    ['fr-FR', '3\u202f308', '0,854 kg/l', '84 %', '1000,5'],
+    ['fr-FR', '3,308', '0.854 kg/l', '84%', '1000.5'],
+    ['en-DE', '3,308', '0.854 kg/l', '84%', '1000.5'],
   ] as const) {
     const { html } = await open(link.url, { 'accept-language': language })
     t.match(html, `>${mass}</data>`, language)
@@ -386,7 +387,7 @@ t.test('formats numbers in the locale of Accept-Language', async (t) => {
   }
   const german = { 'accept-language': 'de' }
   const { html } = await open('/calculator/fuel?quantity=20000000&unit=l&fuelType=mgo', german)
-  t.equal(getError(html, 'quantity'), 'must be at most 10.000.000')
+  t.equal(getError(html, 'quantity'), 'must be at most 10,000,000')
 })
 
 t.test('formats numbers of any size', async (t) => {
@@ -627,26 +628,73 @@ t.test('returns 404 and 405 as pages', async (t) => {
   }
 })
 
-t.test('reads ambiguous numbers by the locale, and keeps them out of the address', async (t) => {
-  const path = '/calculator/fuel?fuelType=mgo&unit=l&quantity='
-  const fragment = { 'hx-request': 'true', 'hx-request-type': 'partial' }
-  for (const [language, typed, litres] of [
-    ['en-GB', '1,500', '1500'],
-    ['de-DE', '1.500', '1500'],
-    ['de-DE', '1,500', '1.5'],
-  ] as const) {
-    const response = await fetch(`${url}${path}${typed}`, {
-      headers: { ...fragment, 'accept-language': language },
+t.test('asks what a number means if the page and the browser disagree', async (t) => {
+  const read = (quantity: string, language: string) =>
+    open(`/calculator/fuel?fuelType=mgo&unit=l&quantity=${encodeURIComponent(quantity)}`, {
+      'accept-language': language,
     })
-    const html = await response.text()
-    const expected = await open(path + litres)
-    t.equal(getFigure(html), getFigure(expected.html), `${typed} in ${language}`)
-    t.match(html, new RegExp(`Quantity: “${typed}” was read as`))
-    const address = new URL(response.headers.get('hx-replace-url') ?? '', url)
-    t.equal(Number(address.searchParams.get('quantity')), Number(litres))
-    const reopened = await open(address.pathname + address.search)
-    t.equal(getFigure(reopened.html), getFigure(expected.html), 'the same in another locale')
-    t.notMatch(reopened.html, /was read as/)
+  for (const language of ['de-DE,de;q=0.9,en;q=0.8', 'fr', 'en-ZA']) {
+    for (const text of ['1,234', '1.234']) {
+      const { html } = await read(text, language)
+      const message = `${text} could mean 1234 or 1.234. Enter 1234 or 1.2340.`
+      t.equal(getError(html, 'quantity'), message, language)
+      t.notMatch(html, '<data ', 'nothing is calculated')
+    }
+    const expected = getFigure(
+      (await open('/calculator/fuel?fuelType=mgo&unit=l&quantity=1234.5')).html,
+    )
+    for (const text of ['1234,5', '1.234,5', '1234.5', '1,234.5', '1 234,5 l']) {
+      t.equal(getFigure((await read(text, language)).html), expected, `${text} in ${language}`)
+    }
+  }
+})
+
+t.test(
+  'reads ambiguous numbers as pages print them, and keeps them out of the address',
+  async (t) => {
+    const path = '/calculator/fuel?fuelType=mgo&unit=l&quantity='
+    const fragment = { 'hx-request': 'true', 'hx-request-type': 'partial' }
+    for (const [language, typed, litres] of [
+      ['en-GB', '1,500', '1500'],
+      ['en-US', '1.500', '1.5'],
+      ['ja', '1,500', '1500'],
+    ] as const) {
+      const response = await fetch(`${url}${path}${typed}`, {
+        headers: { ...fragment, 'accept-language': language },
+      })
+      const html = await response.text()
+      const expected = await open(path + litres)
+      t.equal(getFigure(html), getFigure(expected.html), `${typed} in ${language}`)
+      t.match(html, new RegExp(`Quantity: “${typed}” was read as`))
+      const address = new URL(response.headers.get('hx-replace-url') ?? '', url)
+      t.equal(Number(address.searchParams.get('quantity')), Number(litres))
+      const reopened = await open(address.pathname + address.search)
+      t.equal(getFigure(reopened.html), getFigure(expected.html), 'the same in another locale')
+      t.notMatch(reopened.html, /was read as/)
+    }
+  },
+)
+
+t.test('a link opens with what is stuck to its end when it is copied', async (t) => {
+  const { pathname, search } = new URL(
+    links.create(TYPICAL_CALCULATIONS.fuel, { name: 'Eendracht' }).url,
+  )
+  const path = pathname + search
+  for (const end of [
+    ...['.', ')', ',', '"', '%22', '%20', ' ', '%E2%80%8B', '/', '>', '%E2%80%9D).', ')**'],
+    ...['?utm_source=mail', '&utm_source=mail', '&amp;utm_source=mail', '.&utm_source=mail'],
+  ]) {
+    t.match((await open(path + end)).html, '<title>Trip of Eendracht', end)
+  }
+  t.match((await open(path.replace('&', '&amp;'))).html, '<title>Trip of Eendracht')
+  for (const [cut, title] of [
+    [path.slice(0, -1), 'This link is incomplete'],
+    [`${path.slice(0, -1)}.`, 'This link is incomplete'],
+    [`${path}x`, 'This link is incomplete'],
+    [path.replace(/&.*/, ''), 'This link is incomplete'],
+    [path.replace(/sig=./, path.includes('sig=A') ? 'sig=B' : 'sig=A'), 'This code was changed'],
+  ] as const) {
+    t.match((await open(cut)).html, title, cut)
   }
 })
 

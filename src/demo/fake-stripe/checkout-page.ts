@@ -1,4 +1,4 @@
-import { getMoneyFormatter } from '../../formatting/money-formatter.js'
+import { formatMoney } from '../../formatting/money-formatter.js'
 import { fromStripeAmount } from '../../payments/stripe-amount.js'
 import type { FakeSession } from './ledger.js'
 
@@ -28,7 +28,7 @@ export function renderCheckoutPage(session: FakeSession): string {
     )
   }
   const { amountMinor, currency } = fromStripeAmount(session.amount_total, session.currency)
-  const amount = getMoneyFormatter('en-GB')(amountMinor, currency)
+  const amount = formatMoney(amountMinor, currency)
   return render(
     'Checkout',
     `<p class="note">Fake Stripe: no money moves, and no card is needed.</p>

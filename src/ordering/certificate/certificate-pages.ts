@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { getMoneyFormatter } from '../../formatting/money-formatter.js'
+import { formatMoney } from '../../formatting/money-formatter.js'
 import { getNumberFormatter } from '../../formatting/number-formatter.js'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
@@ -47,7 +47,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     const locale = getLocale(headers['accept-language'])
     return {
       numbers: getNumberFormatter(locale),
-      money: getMoneyFormatter(locale),
+      money: formatMoney,
       time: formatDate,
     }
   }

@@ -2,7 +2,6 @@ import type { Permission } from '../../accounts/permissions.js'
 import { OrderChanges, type Order } from '../../orders/order.js'
 import { getEditPermission } from '../../orders/status-permission.js'
 import { checker } from '../../orders/validators.js'
-import type { Formatters } from '../formatters.js'
 import {
   getFieldValues,
   normalizeFieldValue,
@@ -45,10 +44,10 @@ export interface EditForm {
 }
 
 /** The form of a group when it is opened. */
-export const createEditForm = (order: Order, group: EditGroup, format: Formatters): EditForm => ({
+export const createEditForm = (order: Order, group: EditGroup): EditForm => ({
   group,
   version: order.version,
-  values: getFieldValues(order, format),
+  values: getFieldValues(order),
   errors: {},
   isUnsaved: false,
 })

@@ -1,4 +1,5 @@
 import { parseNumber, formatUnambiguous, type ParsedNumber } from '../../formatting/number-input.js'
+import { formatMoney } from '../../formatting/money-formatter.js'
 import { getMinorUnitDigits } from '../../formatting/minor-units.js'
 import { Order } from '../../orders/order.js'
 
@@ -10,10 +11,18 @@ export function formatAmountInput(amountMinor: number, currency: string): string
   return formatUnambiguous((amountMinor / 10 ** digits).toFixed(digits))
 }
 
-/** Parses an amount in major units of a currency; the value is in minor units. */
+/**
+ * Parses an amount in major units of a currency, with or without the currency; the value is in
+ * minor units.
+ */
 export function parseAmount(text: string, currency: string): ParsedNumber {
   const digits = getMinorUnitDigits(currency)
-  const parsed = parseNumber(text, { decimals: digits })
+  const symbol = formatMoney(0, currency)
+    .replace(/[\d.,]/g, '')
+    .trim()
+    .toLowerCase()
+  const units = [symbol, currency.toLowerCase(), ...(/\p{Sc}/u.exec(symbol) ?? [])]
+  const parsed = parseNumber(text, { decimals: digits, units })
   if (!parsed.ok) return parsed
   const { value } = parsed
   const maximum = MAX_AMOUNT_MINOR / 10 ** digits

@@ -1,7 +1,6 @@
 import { parseNumber, formatUnambiguous } from '../../formatting/number-input.js'
 import type { Order, Retirement } from '../../orders/order.js'
 import { isCurrency } from '../../validation/formats.js'
-import type { Formatters } from '../formatters.js'
 import { formatAmountInput, parseAmount } from './money-input.js'
 
 /** The fields of an order's forms. All are strings; money is an amount and a currency. */
@@ -51,14 +50,14 @@ export const isOptional = (field: OrderField): boolean => EMPTY_ERRORS[field] ==
 export const normalizeFieldValue = (value: unknown): string =>
   typeof value === 'string' ? value.replace(/\r\n?/g, '\n').trim() : ''
 
-/** The values of an order's form fields, in the notation of the user's locale. */
-export const getFieldValues = (order: Order, format: Formatters): Record<OrderField, string> => ({
+/** The values of an order's form fields. */
+export const getFieldValues = (order: Order): Record<OrderField, string> => ({
   customerName: order.customerName,
   customerEmail: order.customerEmail,
   vesselName: order.vesselName ?? '',
   imoNumber: order.imoNumber ?? '',
-  co2eKg: format.input(formatUnambiguous(String(order.co2eKg))),
-  amount: format.input(formatAmountInput(order.amountMinor, order.currency)),
+  co2eKg: formatUnambiguous(String(order.co2eKg)),
+  amount: formatAmountInput(order.amountMinor, order.currency),
   currency: order.currency,
   orderSourceId: order.orderSourceId ?? '',
   notes: order.notes,
@@ -116,7 +115,8 @@ export function parseFields(
       const currency = (values.currency ?? '').toUpperCase()
       // The decimals of an invalid currency are unknown; the currency has its own error.
       if (field === 'amount' && !isCurrency(currency)) continue
-      const parsed = field === 'co2eKg' ? parseNumber(value) : parseAmount(value, currency)
+      const parsed =
+        field === 'co2eKg' ? parseNumber(value, { units: ['kg'] }) : parseAmount(value, currency)
       if (!parsed.ok) errors[field] = parsed.message
       else input[field === 'amount' ? 'amountMinor' : field] = parsed.value + 0
     } else if (field === 'currency') input[field] = value.toUpperCase()

@@ -71,7 +71,7 @@ const pages: FastifyPluginAsync<Options> = async (
     const { group } = request.query
     if (order === null || !isEditGroup(group)) return renderNotFound(reply)
     request.requirePermission(getGroupPermission(order, group))
-    const form = createEditForm(order, group, presenter.getRequestFormatters(request))
+    const form = createEditForm(order, group)
     return render(request, reply, order, { form, isGroupOnly: true })
   })
 

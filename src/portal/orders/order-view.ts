@@ -59,7 +59,7 @@ const toMailto = (email: string): string =>
 
 /** The stored values of the fields that have a different value in the form. */
 function getCurrentValues(order: Order, form: EditForm, format: Formatters): FieldValues {
-  const current = getFieldValues(order, format)
+  const current = getFieldValues(order)
   const formatted: FieldValues = {
     ...current,
     co2eKg: `${format.exactKilograms(order.co2eKg)} kg`,
