@@ -64,11 +64,16 @@ const toSearchParams = (query: Query): URLSearchParams =>
   )
 
 /**
- * The page's URL, with ambiguous numbers replaced by a notation that is unambiguous in every
- * locale.
+ * The page's URL, as it can be shared: without blank fields and lines, and with ambiguous numbers
+ * replaced by a notation that is unambiguous in every locale.
  */
-function toUnambiguousUrl(type: CalculatorType, query: Query, form: CalculatorForm): string {
+function toSharedUrl(type: CalculatorType, query: Query, form: CalculatorForm): string {
   const params = toSearchParams(query)
+  params.delete('submitted')
+  for (const name of [...params.keys()]) {
+    const [line] = /^furtherLines\.\d+\./.exec(name) ?? []
+    if (line !== undefined && !params.has(`${line}quantity`)) params.delete(name)
+  }
   for (const [field, { value }] of Object.entries(form.readings)) {
     params.set(field, formatUnambiguous(String(value)))
   }
@@ -156,7 +161,8 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       : null
     const title = prefill.ok ? `Trip of ${prefill.source.vessel.name}` : prefill.error.title
     const preview = { title, description: view?.result ? describeResult(view.result) : title }
-    return reply.streamPage('calculator/prefill', { type, title, preview }, async () => {
+    const page = { type, title, preview, isScanned: prefill.ok }
+    return reply.streamPage('calculator/prefill', page, async () => {
       const outcome = prefill.ok ? 'filled' : prefill.error.reason
       prefills.inc({ calculator: type, outcome })
       if (prefill.ok) {
@@ -206,10 +212,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       const numbers = getRequestNumberFormatter(request)
       const decimalSign = getDecimalSign(request.headers['accept-language'])
       const form = parseCalculatorForm(type, query, { decimalSign })
-      if (Object.keys(form.readings).length > 0) {
-        // The URL may be shared with users in another locale.
-        reply.header('hx-replace-url', toUnambiguousUrl(type, query, form))
-      }
+      if (request.wantsFragment) reply.header('hx-replace-url', toSharedUrl(type, query, form))
       if (form.calculation !== null && request.method === 'GET') {
         const isUpdate = request.wantsFragment && hasResult(request, type)
         if (!isUpdate) onStep('result')

@@ -5,6 +5,7 @@ import { startFakeProvider } from '../../src/provider/fake-provider/fake-provide
 import { createAccount } from '../support/accounts.js'
 import { startApp } from '../support/app.js'
 import { createGuest, placeOrder } from '../support/guest.js'
+import { newOrder } from '../support/order-store.js'
 import { signInClient, type PageClient } from '../support/page-client.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { routeTable } from '../support/route-table.js'
@@ -248,6 +249,18 @@ t.test('an operator changed the price of an order that a guest had paid', async 
   t.notMatch((await client('viewer').get(path)).text, 'You cannot edit these')
   t.match((await operator.get('/admin/orders/2')).text, 'edit?group=amounts', 'another order')
   t.same(await operator.call('GET', `/api${path}`), before)
+})
+
+t.test('viewers read instructions that they could not follow', async (t) => {
+  const order = await client('owner').call(
+    'POST',
+    '/api/admin/orders',
+    newOrder({ status: 'pending' }),
+  )
+  const read = async (role: 'viewer' | 'manager') =>
+    (await client(role).get(`/admin/orders/${order.id}`)).text
+  t.match(await read('manager'), 'Mark the order as paid when you have received the payment')
+  t.notMatch(await read('viewer'), /Mark the order|id="next-step"/)
 })
 
 const PAGES = [

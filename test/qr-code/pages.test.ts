@@ -675,6 +675,33 @@ t.test(
   },
 )
 
+t.test('a copied link carried blank fields and lines', async (t) => {
+  const query =
+    'fuelType=mgo&quantity=1500&unit=l&hvoPercent=&certifiedGCo2ePerMj=&guests=&submitted=yes' +
+    '&furtherLines.0.use=tender&furtherLines.0.fuelType=petrol&furtherLines.0.quantity=40&furtherLines.0.unit=l' +
+    '&furtherLines.1.use=&furtherLines.1.fuelType=mgo&furtherLines.1.quantity=&furtherLines.1.unit=l'
+  const headers = { 'hx-request': 'true', 'hx-request-type': 'partial' }
+  const response = await fetch(`${url}/calculator/fuel?${query}`, { headers })
+  const shared = response.headers.get('hx-replace-url') ?? ''
+  t.same(
+    [...new URL(shared, url).searchParams.keys()],
+    ['fuelType', 'quantity', 'unit'].concat(
+      ['use', 'fuelType', 'quantity', 'unit'].map((name) => `furtherLines.0.${name}`),
+    ),
+  )
+  t.equal(getFigure((await open(shared)).html), getFigure(await response.text()))
+})
+
+t.test('a tab in the header dropped the scanned trip', async (t) => {
+  const { pathname, search } = new URL(
+    links.create(TYPICAL_CALCULATIONS.fuel, { name: 'Eendracht' }).url,
+  )
+  const tabs = '<nav aria-label="Calculators">'
+  t.notMatch((await open(pathname + search)).html, tabs)
+  t.match((await open(`${pathname}${search}x`)).html, tabs, 'an error still leads elsewhere')
+  t.match((await open('/calculator/fuel')).html, tabs)
+})
+
 t.test('a link opens with what is stuck to its end when it is copied', async (t) => {
   const { pathname, search } = new URL(
     links.create(TYPICAL_CALCULATIONS.fuel, { name: 'Eendracht' }).url,
