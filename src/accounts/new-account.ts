@@ -9,10 +9,7 @@ export const RoleSchema = stringEnum<Role>(ROLES, {
 
 export const NewAccount = Type.Object(
   {
-    email: emailAddress({
-      description: 'Case-insensitive',
-      'x-message': 'must be an email address',
-    }),
+    email: emailAddress({ description: 'Case-insensitive' }),
     role: RoleSchema,
   },
   {

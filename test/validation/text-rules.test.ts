@@ -7,6 +7,7 @@ import { decodePrefillData, encodePrefillData } from '../../src/qr-code/prefill-
 import { postJson, startApp } from '../support/app.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { createGuest, fillIn, placeOrder, readForm, toText } from '../support/guest.js'
+import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
 
 const NOTHING = 'must contain a visible character'
@@ -248,10 +249,21 @@ t.test('email addresses without a valid domain are refused', async (t) => {
   for (const email of ['ann@gmail', 'a@b', 'x@-a.org']) {
     const form = readForm(await createGuest(url).get('/offset?type=custom&amount=2&unit=t'))
     const refused = await createGuest(url).post('/offset', fillIn(form, { email }))
-    t.equal(refused.status, 422)
-    t.match(refused.text, 'must be an email address, such as ann@example.com')
-    t.equal((await ann.post('/admin/settings/people', { email, role: 'viewer' })).status, 422)
+    const order = { ...newOrder(), customerEmail: email }
+    const answers = [
+      refused,
+      await ann.post('/admin/settings/people', { email, role: 'viewer' }),
+      await ann.post('/admin/orders', { customerEmail: email }),
+    ]
+    for (const { status, text } of answers) {
+      t.equal(status, 422)
+      t.match(text, 'must be an email address, such as ann@example.com')
+    }
+    const problem = await ann.call('POST', '/api/admin/orders', order)
+    t.match(problem, { status: 422, errors: [{ path: 'customerEmail' }] })
   }
+  const order = { ...newOrder(), customerEmail: 'an\u200bn@example\u2060.com\ufeff' }
+  t.match(await ann.call('POST', '/api/admin/orders', order), { customerEmail: 'ann@example.com' })
 })
 
 t.test('orders are found and limited by every spelling of an email', async (t) => {
