@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
 import adminPages from '../plugins/admin-pages.js'
+import { getOwn } from '../validation/get-own.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from './permissions.js'
 import { buildSessionsView, SESSIONS_URL } from './session-view.js'
 
@@ -32,7 +33,7 @@ const pages: FastifyPluginAsync = async (app) => {
       const { email, role } = administrator
       const sessions = await app.sessions.list(administrator)
       const isConfigured = app.configuredAccounts.some((account) => account.email === email)
-      const text = SUCCESS[reply.consumeFlash()?.code ?? '']
+      const text = getOwn(SUCCESS, reply.consumeFlash()?.code ?? '')
       return reply.renderView(
         { page: 'accounts/account' },
         {

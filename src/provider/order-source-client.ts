@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { parseJson } from '../validation/parse-json.js'
 import { createUpstreamHeaders, hasContentEncoding } from './headers.js'
 import type {
   NewOffsetOrder,
@@ -86,14 +87,6 @@ const PATH_ID = /^(?!\.+$)[\w.~-]{1,120}$/
  * gateway after the provider has received the order.
  */
 const REJECTED = [400, 401, 402, 403, 422]
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** Returns a function that sends JSON. It throws a Problem, usually an UpstreamError. */
 function createJsonClient(upstream: Upstream) {

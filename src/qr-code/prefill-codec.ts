@@ -9,6 +9,7 @@ import { parseImoNumber } from '../calculator/imo-number.js'
 import { checker } from '../calculator/trip-schemas.js'
 import { validateCalculation } from '../calculator/validate-calculation.js'
 import { Vessel } from '../calculator/vessel.js'
+import { parseJson } from '../validation/parse-json.js'
 
 /** The content of a code: a calculation, its vessel and the time of creation. */
 export type PrefillData = Calculation & {
@@ -207,11 +208,3 @@ export function decodePrefillData(data: string): DecodedPrefillData {
 
 const isIssuedAt = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_ISSUED_AT
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

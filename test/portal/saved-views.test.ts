@@ -26,6 +26,16 @@ t.test('saves the filters of a list for all administrators, without scripts', as
   t.notMatch((await ann.get('/admin/orders')).text, /Ann’s orders/)
 })
 
+t.test('a parameter named like a built-in property is dropped', async (t) => {
+  const { ann } = await startTwoAdmins(t)
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    const list = `/admin/orders?${name}=1&currency=EUR`
+    t.equal((await ann.post(VIEWS, { name, list })).status, 303, name)
+  }
+  const { text } = await ann.get('/admin/orders')
+  t.equal(text.split('href="/admin/orders?currency=EUR"').length - 1, 3)
+})
+
 t.test('keeps at most 50 views, and drops invalid parameters', async (t) => {
   const { ann } = await startTwoAdmins(t)
   for (let i = 1; i <= 51; i++) {

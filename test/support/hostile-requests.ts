@@ -329,3 +329,90 @@ export const hostileRequest = (
     .tuple(fc.constantFrom(...calls), fc.integer({ min: 1, max: orders }))
     .map(([call, id]) => setOrderId(call, id))
     .chain((call) => createMutations(call).map((mutation) => createRequest(call, mutation)))
+
+/** This order does not exist, so nothing changes. */
+const UNKNOWN_ORDER = 999_999
+
+const UNMODIFIED: Mutation = { type: 'none' }
+
+/** A call with other parameters and form fields. */
+const createFormRequest = (call: Call, query: Pair[], form: Pair[] | null): HostileRequest => {
+  const request = createRequest(setOrderId({ ...call, query: {} }, UNKNOWN_ORDER), UNMODIFIED)
+  const search = encodePairs(query)
+  return {
+    ...request,
+    address: search === '' ? request.address : `${request.address}?${search}`,
+    body: form === null ? request.body : encodePairs(form),
+  }
+}
+
+/** Variants of a call in which one parameter or form field has other values. */
+function varyFields(call: Call, vary: (pair: Pair) => Pair[][]): HostileRequest[] {
+  const query = toPairs(call.query)
+  const form = call.body !== null && 'form' in call.body ? toPairs(call.body.form) : null
+  const varyOne = (pairs: Pair[]): Pair[][] =>
+    pairs.flatMap((pair, at) => vary(pair).map((others) => pairs.toSpliced(at, 1, ...others)))
+  return [
+    ...varyOne(query).map((pairs) => createFormRequest(call, pairs, form)),
+    ...varyOne(form ?? []).map((pairs) => createFormRequest(call, query, pairs)),
+  ]
+}
+
+const PROPERTY_NAMES = ['__proto__', 'constructor'] as const
+
+/**
+ * Variants of a call that name a built-in property of objects: as a value, as a parameter, in the
+ * query of a URL within a value, and in a cookie.
+ */
+export const listNameRequests = (call: Call): HostileRequest[] =>
+  PROPERTY_NAMES.flatMap((property) => {
+    const { headers, ...request } = createFormRequest(
+      call,
+      [...toPairs(call.query), [property, '1']],
+      call.body !== null && 'form' in call.body
+        ? [...toPairs(call.body.form), [property, '1']]
+        : null,
+    )
+    const cookie = `clearwake-flash=${property}.; ${property}=1`
+    return [
+      { ...request, headers: { ...headers, cookie } },
+      ...varyFields(call, ([name, value]) => [
+        [[name, property]],
+        [[name, `${value}${value.includes('?') ? '&' : '?'}${property}=1`]],
+      ]),
+    ]
+  })
+
+const WRONG_TYPES = ['null', '1', '[]', '["a"]', '[["a"]]', '{"toString":1,"length":1}'] as const
+
+/** Variants of JSON within text, with every value of it replaced. */
+function varyJsonText(text: string): string[] {
+  if (!text.startsWith('{')) return []
+  const json: unknown = JSON.parse(text)
+  const count = listPlaces(json, { json }, 'json').length
+  return Array.from({ length: count }, (_, at) =>
+    WRONG_TYPES.map((fragment) => mutateJson(json, { type: 'json_value', at, fragment })),
+  ).flat()
+}
+
+/**
+ * Variants of a call with values of other types: repeated parameters and fields, other values in
+ * JSON and in fields that contain JSON, and forms as JSON.
+ */
+export function listTypeRequests(example: Call): HostileRequest[] {
+  const call = setOrderId(example, UNKNOWN_ORDER)
+  const repeated = varyFields(call, ([name, value]) => [
+    [
+      [name, value],
+      [name, value],
+    ],
+    [[`${name}[]`, value]],
+    ...varyJsonText(value).map((text): Pair[] => [[name, text]]),
+  ])
+  if (call.body === null) return repeated
+  const { body } = call
+  const request = createRequest(call, UNMODIFIED)
+  const headers = { ...request.headers, 'content-type': 'application/json' }
+  const bodies = varyJsonText(JSON.stringify('json' in body ? body.json : body.form))
+  return [...repeated, ...bodies.map((text) => ({ ...request, headers, body: text }))]
+}

@@ -97,6 +97,20 @@ export const SESSION_ID = 'session_1'
 export const ACCOUNT_ID = 'account_1'
 export const LINK_TOKENS = { invitation: 'a'.repeat(43), 'password-reset': 'b'.repeat(43) }
 
+/** Of an unknown passkey, as browsers send it. */
+const CREDENTIAL = JSON.stringify({
+  id: 'x',
+  rawId: 'x',
+  type: 'public-key',
+  clientExtensionResults: {},
+  response: {
+    clientDataJSON: Buffer.from('{"type":"webauthn.get","challenge":"x"}').toString('base64url'),
+    attestationObject: 'oA',
+    authenticatorData: 'oA',
+    signature: 'oA',
+    transports: ['usb'],
+  },
+})
 const NEW_PASSWORD = { password: 'four unrelated words', repeated: 'four unrelated words' }
 
 const ESTIMATES = Object.fromEntries(
@@ -383,7 +397,7 @@ const sketches = ({
   'GET /admin/account/authenticator-app': [{}],
   'POST /admin/account/authenticator-app': [{ form: { sealed: 'invalid', code: '123456' } }],
   'POST /admin/account/authenticator-app/remove': [{ form: {} }],
-  'POST /admin/account/passkeys': [{ form: { name: 'Phone', credential: '{"id":"x"}' } }],
+  'POST /admin/account/passkeys': [{ form: { name: 'Phone', credential: CREDENTIAL } }],
   'POST /admin/account/passkeys/options': [{ form: {} }],
   'POST /admin/account/passkeys/:id/remove': [
     { path: '/admin/account/passkeys/unknown/remove', form: {} },
@@ -391,10 +405,10 @@ const sketches = ({
   'POST /admin/account/recovery-codes': [{ form: {} }],
   'GET /admin/confirm': [{ query: { returnTo: '/admin/orders?q=x' } }],
   'POST /admin/confirm': [{ form: { password: credentials.password, returnTo: '/admin/orders' } }],
-  'POST /admin/confirm/passkey': [{ form: { credential: '{"id":"x"}' } }],
+  'POST /admin/confirm/passkey': [{ form: { credential: CREDENTIAL } }],
   'GET /admin/login/verify': [{ query: { returnTo: '/admin/orders?q=x' } }],
   'POST /admin/login/verify': [{ form: { code: '123456' } }],
-  'POST /admin/login/passkey': [{ form: { credential: '{"id":"x"}' } }],
+  'POST /admin/login/passkey': [{ form: { credential: CREDENTIAL } }],
   'POST /admin/login/passkey/options': [{ form: {} }],
   'GET /admin/forgot-password': [{}],
   'POST /admin/forgot-password': [{ form: { email: 'ann@example.com' } }],

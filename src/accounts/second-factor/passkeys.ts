@@ -1,17 +1,48 @@
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type {
-  AuthenticationResponseJSON,
+  AuthenticatorTransport,
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
-  RegistrationResponseJSON,
 } from '@simplewebauthn/server'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { Problem } from '../../http/problem.js'
+import { parseJson } from '../../validation/parse-json.js'
+import { checker } from '../../validation/validator.js'
 import type { Challenges } from './webauthn-challenges.js'
 import type { Passkey, SecondFactorStore } from './second-factor-store.js'
 
 /** Base64url of at most 1,023 bytes (WebAuthn level 3, 7.1) */
-const CREDENTIAL_ID = /^[\w-]{1,1364}$/
+const CredentialId = Type.String({ pattern: '^[\\w-]{1,1364}$' })
+
+/** What the WebAuthn API of a browser returns (WebAuthn level 3, 5.1). */
+const createSchema = <S extends TSchema>(response: S) =>
+  Type.Object({
+    id: CredentialId,
+    rawId: CredentialId,
+    type: Type.Literal('public-key'),
+    clientExtensionResults: Type.Object({}),
+    response,
+  })
+
+const Registration = createSchema(
+  Type.Object({
+    clientDataJSON: Type.String(),
+    attestationObject: Type.String(),
+    transports: Type.Optional(
+      Type.Unsafe<AuthenticatorTransport[]>(Type.Array(Type.String(), { maxItems: 20 })),
+    ),
+  }),
+)
+
+const Authentication = createSchema(
+  Type.Object({
+    clientDataJSON: Type.String(),
+    authenticatorData: Type.String(),
+    signature: Type.String(),
+    userHandle: Type.Optional(Type.String()),
+  }),
+)
 
 const SIGN_IN = 'sign-in'
 const getRegistrationPurpose = (email: string): string => `register ${email}`
@@ -20,16 +51,18 @@ const getRegistrationPurpose = (email: string): string => `register ${email}`
 export const createPasskeyProblem = (): Problem =>
   new Problem(422, 'The passkey could not be verified. Try again, or use another way to sign in.')
 
-/** Parses what the WebAuthn API of a browser returned; the library verifies its content. */
-function parseCredential(json: string): unknown {
-  try {
-    const value: unknown = JSON.parse(json)
-    if (typeof value === 'object' && value !== null) return value
-  } catch {
-    // Rejected below
+/** Returns a function that checks the types in a credential; the library verifies the content. */
+function createParser<S extends TSchema>(schema: S): (json: string) => Static<S> {
+  const check = checker(schema)
+  return (json) => {
+    const result = check(parseJson(json))
+    if (!result.ok) throw createPasskeyProblem()
+    return result.value
   }
-  throw createPasskeyProblem()
 }
+
+const parseRegistration = createParser(Registration)
+const parseAuthentication = createParser(Authentication)
 
 /** Identifies the account to authenticators. Does not contain the email. */
 const getUserHandle = (email: string): Uint8Array<ArrayBuffer> =>
@@ -82,7 +115,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
      * @param json what the browser returned
      */
     async verifyRegistration(email: string, name: string, json: string): Promise<Passkey> {
-      const response = parseCredential(json) as RegistrationResponseJSON
+      const response = parseRegistration(json)
       const { verifyRegistrationResponse } = await load()
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response,
@@ -119,8 +152,8 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
 
     /** Returns the passkey that a browser signed in with. Throws as `verifyRegistration` does. */
     async verifySignIn(json: string): Promise<Passkey> {
-      const response = parseCredential(json) as AuthenticationResponseJSON
-      const passkey = CREDENTIAL_ID.test(response.id) ? await store.findPasskey(response.id) : null
+      const response = parseAuthentication(json)
+      const passkey = await store.findPasskey(response.id)
       if (passkey === null) throw createPasskeyProblem()
       const { verifyAuthenticationResponse } = await load()
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({

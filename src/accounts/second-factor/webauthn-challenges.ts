@@ -27,7 +27,8 @@ export function createChallenges(
     },
 
     /** Whether a returned challenge is valid for a purpose; `true` at most once per challenge. */
-    async consume(purpose: string, challenge: string): Promise<boolean> {
+    async consume(purpose: string, challenge: unknown): Promise<boolean> {
+      if (typeof challenge !== 'string') return false
       const parts = Buffer.from(challenge, 'base64url').toString().split('.')
       const [nonce = '', expiresAt = '', signature = ''] = parts
       const isSigned = signer.verify(JSON.stringify([purpose, nonce, expiresAt]), signature)

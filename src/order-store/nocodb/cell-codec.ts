@@ -3,6 +3,7 @@ import { isCalculatorType } from '../../calculator/calculator-data.js'
 import { parseImoNumber } from '../../calculator/imo-number.js'
 import { isCurrency, isDateTime } from '../../validation/formats.js'
 import { isObject } from '../../validation/is-object.js'
+import { parseJson } from '../../validation/parse-json.js'
 import { isTextLine } from '../../validation/text-line.js'
 import { ORDER_STATUSES } from '../../orders/order-status.js'
 import { getMaxLength, NewOrder, type Order, type TextField } from '../../orders/order.js'
@@ -90,12 +91,8 @@ function decodeTimestamp(cell: unknown): CellResult<string | null> {
 
 function decodeJson(cell: unknown): CellResult<Record<string, unknown> | null> {
   if (isEmpty(cell)) return valid(null)
-  let data: unknown = cell
-  try {
-    if (typeof cell === 'string') data = JSON.parse(cell)
-  } catch {
-    return invalid('is not JSON')
-  }
+  const data = typeof cell === 'string' ? parseJson(cell) : cell
+  if (data === undefined) return invalid('is not JSON')
   return isObject(data) ? valid(data) : invalid('is not a JSON object')
 }
 

@@ -1,6 +1,8 @@
 import { Agent, request, type Dispatcher } from 'undici'
 import { getErrorCode } from '../../database/database-error.js'
+import { getOwn } from '../../validation/get-own.js'
 import { isObject } from '../../validation/is-object.js'
+import { parseJson } from '../../validation/parse-json.js'
 import { NocoDbError, type NocoDbErrorCode } from './nocodb-error.js'
 import { createBackOff, createRequestBudget, type Priority } from './request-budget.js'
 
@@ -71,14 +73,6 @@ function parseRetryAfter(header: string | string[] | undefined): number | undefi
   if (text === undefined) return undefined
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_PAUSE_MS)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
 }
 
 async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
@@ -178,7 +172,7 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
       if (retryAfterMs !== undefined) budget.pause(retryAfterMs)
       throw new NocoDbError('server_error', { status, code, retryAfterMs, isIndeterminate: true })
     }
-    const errorCode = CODES[code ?? ''] ?? STATUSES[status] ?? 'invalid_response'
+    const errorCode = getOwn(CODES, code ?? '') ?? STATUSES[status] ?? 'invalid_response'
     const isQuery = errorCode === 'value_rejected' && sent.method === 'GET'
     throw new NocoDbError(isQuery ? 'query_rejected' : errorCode, { status, code })
   }

@@ -1,6 +1,7 @@
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import { findLatestAttempt } from '../../fulfilment/attempt.js'
 import { isObject } from '../../validation/is-object.js'
+import { parseJson } from '../../validation/parse-json.js'
 import { encodeCell, matchesWrittenValue } from './cell-codec.js'
 import {
   ORDER_FIELDS,
@@ -70,14 +71,7 @@ const isHistoryEntry = (value: unknown): value is RecordedEntry =>
 
 /** Parses a Record cell; `null` if it is empty, or invalid because it was edited. */
 export function parseRecord(cell: unknown): OrderRecord | null {
-  let value: unknown = cell
-  if (typeof cell === 'string') {
-    try {
-      value = JSON.parse(cell)
-    } catch {
-      return null
-    }
-  }
+  const value = typeof cell === 'string' ? parseJson(cell) : cell
   if (!isObject(value) || !isObject(value.order) || typeof value.by !== 'string') return null
   if (!isTimestamp(value.order.createdAt) || !isTimestamp(value.order.updatedAt)) return null
   const { history, request } = value

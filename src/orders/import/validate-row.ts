@@ -1,4 +1,5 @@
 import type { FieldError } from '../../validation/field-errors.js'
+import { parseJson } from '../../validation/parse-json.js'
 import type { ValidationResult } from '../../validation/validator.js'
 import { findTimestampErrors, validateNewOrder } from '../validate-order.js'
 import { unescapeFormula } from '../formula-escaping.js'
@@ -26,14 +27,6 @@ const WHOLE_NUMBER_COLUMNS: ReadonlySet<Column> = new Set<Column>([
 ])
 const SHORTENED = /^\d(?:[.,]\d+)?[eE]\+\d+$/
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /**
  * Converts cells to field values; skips empty cells. Invalid numbers remain text, which the

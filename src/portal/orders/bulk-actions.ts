@@ -29,7 +29,8 @@ export interface BulkUpdateResult {
 /** Parses selected orders, each `id:version`; drops duplicates and invalid values. */
 export function parseSelection(values: unknown): SelectedOrder[] {
   return [...new Set([values].flat())].flatMap((text) => {
-    const [, id, version] = /^(\d{1,16}):(\d{1,10})$/.exec(String(text)) ?? []
+    const [, id, version] =
+      typeof text === 'string' ? (/^(\d{1,16}):(\d{1,10})$/.exec(text) ?? []) : []
     return id === undefined ? [] : [{ id, version: Number(version) }]
   })
 }

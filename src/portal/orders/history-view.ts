@@ -8,6 +8,7 @@ import {
 import { findDifferences } from '../../fulfilment/verify-response.js'
 import { ERASURE_FIELD } from '../../orders/erasure.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
+import { getOwn } from '../../validation/get-own.js'
 import type { Formatters } from '../formatters.js'
 import { STATUS_LABELS } from '../labels.js'
 
@@ -125,13 +126,13 @@ export function buildHistoryView(
     const change = changes.find((one) => one.field === field)
     // Erasure makes both values of a change to personal data the same.
     if (field === ERASURE_FIELD || (change && isDeepStrictEqual(change.from, change.to))) {
-      const name = LABELS[field] ?? field
+      const name = getOwn(LABELS, field) ?? field
       return { field: name, from: null, to: null, isText: false, description: 'erased' }
     }
     const from = formatValue(before, field, format)
     const to = formatValue(after, field, format)
     const isText = field === 'notes' || isLong(from) || isLong(to)
-    return { field: LABELS[field] ?? field, from, to, isText, description: null }
+    return { field: getOwn(LABELS, field) ?? field, from, to, isText, description: null }
   }
 
   // Entries contain only the changed fields, so start with the current order and go back.

@@ -1,8 +1,10 @@
+import { parse } from 'node:querystring'
 import { appendAuditEntry } from '../../audit/append-audit-entry.js'
 import type { AuditActor } from '../../audit/audit-entry.js'
 import { eraseViewNames } from '../../audit/erase-view-names.js'
 import type { Database } from '../../database/database.js'
 import { buildListUrl, parseListQuery } from '../../orders/list-query.js'
+import { getOwn } from '../../validation/get-own.js'
 import { removeInvisible } from '../../validation/invisible-characters.js'
 import { isTextLine } from '../../validation/text-line.js'
 
@@ -34,18 +36,11 @@ const MESSAGES: Record<SaveOutcome | 'view-removed', string> = {
 }
 
 /** The flash message with a code; `null` if there is none. */
-export const getViewMessage = (code: string): string | null =>
-  Object.entries(MESSAGES).find(([name]) => name === code)?.[1] ?? null
+export const getViewMessage = (code: string): string | null => getOwn(MESSAGES, code) ?? null
 
 /** Normalises the query of a list: the first page, without invalid parameters. */
 function toListUrl(query: string): string {
-  const parameters: Record<string, string[]> = {}
-  for (const [name, value] of new URLSearchParams(query)) (parameters[name] ??= []).push(value)
-  const values = Object.entries(parameters).map(([name, all]) => [
-    name,
-    all.length > 1 ? all : all[0],
-  ])
-  const { query: parsed } = parseListQuery(Object.fromEntries(values) as Record<string, unknown>)
+  const { query: parsed } = parseListQuery(parse(query))
   return buildListUrl({ ...parsed, page: 1 })
 }
 

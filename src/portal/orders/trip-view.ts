@@ -14,6 +14,7 @@ import { withUnit } from '../../formatting/number-formatter.js'
 import { describeShare } from '../../ordering/describe-share.js'
 import type { Order } from '../../orders/order.js'
 import { getMassToOffset, isSameMass, roundToGram } from '../../orders/order-mass.js'
+import { getOwn } from '../../validation/get-own.js'
 import { isObject } from '../../validation/is-object.js'
 import type { Formatters } from '../formatters.js'
 import { CALCULATOR_LABELS } from '../labels.js'
@@ -36,9 +37,6 @@ const FIXED_UNITS: Record<string, string> = {
   certifiedGCo2ePerMj: 'g CO₂e/MJ',
   kgCo2ePerKwh: 'kg CO₂e/kWh',
 }
-
-const getOwn = <T>(record: Record<string, T>, key: string): T | undefined =>
-  Object.hasOwn(record, key) ? record[key] : undefined
 
 const getNameOfFuel = (id: string): string =>
   FUEL_TYPES.includes(id as FuelType) ? getFuelName(id as FuelType) : id
@@ -67,7 +65,7 @@ const buildLineRows = (lines: unknown[], format: Formatters) =>
       getUnitLabel('quantity', line) ?? '',
     )
     const blend = typeof line.hvoPercent === 'number' ? `${format.exact(line.hvoPercent)}% HVO` : ''
-    const use = getOwn(USE_NAMES, String(line.use)) ?? ''
+    const use = typeof line.use === 'string' ? getOwn(USE_NAMES, line.use) : undefined
     const details = [quantity, formatValue('fuelType', line.fuelType, format), blend, use]
     return { label: `Line ${i + 2}`, value: details.filter(Boolean).join(', ') }
   })

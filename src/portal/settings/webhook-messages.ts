@@ -1,3 +1,5 @@
+import { getOwn } from '../../validation/get-own.js'
+
 /** Flash messages on the webhook pages, by code. */
 const MESSAGES: Partial<Record<string, string>> = {
   'webhook-saved': 'The endpoint was saved.',
@@ -10,4 +12,4 @@ const MESSAGES: Partial<Record<string, string>> = {
   'webhooks-not-replayed': 'There are no deliveries to send again since that time.',
 }
 
-export const getWebhookMessage = (code: string): string | null => MESSAGES[code] ?? null
+export const getWebhookMessage = (code: string): string | null => getOwn(MESSAGES, code) ?? null
