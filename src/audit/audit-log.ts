@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { Database } from '../database/database.js'
@@ -28,12 +27,8 @@ export interface AuditHead {
   hash: string
 }
 
-/**
- * Returns the address of a client; `null` if it is not a valid address. With TRUST_PROXY=true,
- * clients can send any text as their address.
- */
-export const getAuditAddress = ({ ip }: { ip: string | undefined }): string | null =>
-  ip !== undefined && isIP(ip) > 0 ? ip : null
+/** The address of a client; `null` if it has disconnected. */
+export const getAuditAddress = ({ ip }: { ip: string | undefined }): string | null => ip ?? null
 
 /** The user or API key that makes a request, for the audit log. */
 export const getAuditActor = (request: FastifyRequest): AuditActor => ({

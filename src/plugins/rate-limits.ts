@@ -1,6 +1,6 @@
 import rateLimit from '@fastify/rate-limit'
 import fp from 'fastify-plugin'
-import { getClientAddress } from '../http/client-address.js'
+import { getClientAddress, normalizeForwardedFor } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
 
 /**
@@ -9,6 +9,14 @@ import { Problem } from '../http/problem.js'
  */
 export default fp(
   async (app) => {
+    // Fastify takes any text in this header for the address of the client.
+    app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
+      const forwardedFor = headers['x-forwarded-for']
+      if (forwardedFor !== undefined) {
+        headers['x-forwarded-for'] = normalizeForwardedFor(String(forwardedFor))
+      }
+      done()
+    })
     await app.register(rateLimit, {
       global: true,
       max: app.config.RATE_LIMIT_PER_MINUTE,

@@ -55,6 +55,25 @@ t.test('defaults to ten failures per client', async (t) => {
   t.same(found, [...Array<number>(10).fill(401), 429, 429])
 })
 
+t.test('a port, or text that is no address, does not make another client', async (t) => {
+  for (const TRUST_PROXY of ['1', 'true', 'loopback']) {
+    const { url } = await start(t, { TRUST_PROXY, LOGIN_LIMIT_PER_CLIENT: '2' })
+    const guess = (address: string) => postLogin(url, WRONG, from(address))
+    for (const write of [
+      (i: number) => `203.0.113.7:2000${i}`,
+      (i: number) => `[2001:db8::7]:2000${i}`,
+      (i: number) => `2001:db8:0:1::7%${i}`,
+      (i: number) => `198.51.100.${i}, unknown${i}, 192.0.2.9:8${i}`,
+    ]) {
+      const found = await statuses(3, (i) => guess(write(i)))
+      t.same(found, [401, 401, 429], `${TRUST_PROXY}: ${write(0)}`)
+    }
+    t.equal((await guess('unknown1')).status, 429, 'the address of the connection')
+    t.equal((await guess('[2001:db8::8]')).status, 429, 'the same /64 network')
+    t.equal((await guess('203.0.113.8:20001')).status, 401, 'another client')
+  }
+})
+
 t.test('counts an IPv6 /64 network as one client', async (t) => {
   const { url } = await start(t, { LOGIN_LIMIT_PER_CLIENT: '2' })
   const guess = (address: string) => postLogin(url, WRONG, from(address))

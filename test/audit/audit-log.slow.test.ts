@@ -194,12 +194,12 @@ t.test('sign-ins with unknown emails do not fill the log', async (t) => {
   t.equal(row?.count, 100)
 })
 
-t.test('the address is that of the client, or none', async (t) => {
+t.test('the address is that of the client, or of its proxy', async (t) => {
   const { list, url } = await startService(t, { TRUST_PROXY: 'true' })
   for (const address of ['2001:db8::7', '=cmd()']) {
     await postLogin(url, ADMIN, { 'x-forwarded-for': address })
   }
-  t.match(await list('?pageSize=2'), [{ address: null }, { address: '2001:db8::7' }])
+  t.match(await list('?pageSize=2'), [{ address: '127.0.0.1' }, { address: '2001:db8::7' }])
 })
 
 t.test('an entry that cannot be stored does not fail the sign-in', async (t) => {
