@@ -45,7 +45,7 @@ const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
           : null
       if (event === null) {
         received.inc({ outcome: 'rejected' })
-        throw new Problem(400, 'The signature is missing, wrong or too old.')
+        throw new Problem(400, 'The signature is missing, wrong, too old or from the future.')
       }
       try {
         await payments.processEvent(event)
