@@ -62,12 +62,13 @@ export async function startServer(
   environment: NodeJS.ProcessEnv,
   extras: Extras = {},
 ): Promise<FastifyInstance> {
+  let first: FirstAdministrator | undefined
   try {
     const app = await buildApp({
       ...extras,
       environment,
       logStream: logStream(),
-      onFirstAdministrator: (account) => process.stderr.write(formatCredentials(account)),
+      onFirstAdministrator: (account) => (first = account),
     })
     const { HOST, PORT, SHUTDOWN_TIMEOUT_MS } = app.config
     const closing = { delay: SHUTDOWN_TIMEOUT_MS, logger: app.log, skip: FATAL }
@@ -78,8 +79,11 @@ export async function startServer(
       await app.close()
     })
     await app.listen({ host: HOST, port: PORT })
+    if (first !== undefined) process.stderr.write(formatCredentials(first))
     return app
   } catch (error) {
+    // Nobody has seen the password.
+    first?.discard()
     process.stderr.write(`${describeStartError(error)}\n`)
     process.exit(1)
   }

@@ -139,6 +139,12 @@ t.test('fails to start with one message if the port is in use', async (t) => {
   t.notMatch(service.errors(), /\n\s+at /)
 })
 
+t.test('fails to start with one message if the data directory cannot exist', async (t) => {
+  const service = run(t, temporaryFolder(t), { PORT: '0', DATA_DIR: '/proc/nope/data' })
+  t.equal(await service.ended, 1)
+  t.match(service.errors(), /the session secret cannot be stored in DATA_DIR .*ENOENT/)
+})
+
 /** File permissions do not apply to root, so the service runs as `nobody`. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 const canReadBuild = spawnSync(process.execPath, ['--check', SERVER], UNPRIVILEGED).status === 0

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createDirectory } from './create-directory.js'
 
 const isAlreadyExists = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'
@@ -14,7 +15,7 @@ export function readOrCreateFile(
   create: () => string,
 ): { text: string; isNew: boolean } {
   const path = join(dataDir, name)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  createDirectory(dataDir)
   if (!existsSync(path)) {
     try {
       const text = create()

@@ -1,15 +1,7 @@
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  closeSync,
-  openSync,
-} from 'node:fs'
+import { existsSync, linkSync, renameSync, rmSync, statSync, closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { createDirectory } from '../config/create-directory.js'
 import { DatabaseError, getErrorCode } from './database-error.js'
 import { migrate } from './migrations.js'
 
@@ -41,7 +33,7 @@ function writeDatabase(path: string): void {
  * never see one. If another process is faster, its database is kept.
  */
 export function createDatabase(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  createDirectory(dirname(path))
   rejectLeftJournal(path)
   const temporaryPath = `${path}.${process.pid}.tmp`
   const removeTemporaryFiles = (): void => {

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import fp from 'fastify-plugin'
 import { parseAdminAccounts, type AdminAccount } from '../config/admin-accounts.js'
 import { ConfigError } from '../config/config-error.js'
@@ -15,11 +17,14 @@ declare module 'fastify' {
 /** The administrator that is created at the first start-up. */
 export interface FirstAdministrator {
   email: string
+  /** Not stored */
   password: string
+  /** Deletes the account, so that the next start creates another one. */
+  discard(): void
 }
 
 interface Options {
-  /** Called as soon as the first administrator is created, because its password is not stored */
+  /** Called when the first administrator is created */
   onFirstAdministrator?: ((account: FirstAdministrator) => void) | undefined
 }
 
@@ -38,7 +43,10 @@ function readOrCreateFirstAdministrator(
       FILE,
       () => `${FIRST_EMAIL}:${hashPasswordSync(password)}`,
     )
-    if (isNew) onCreated?.({ email: FIRST_EMAIL, password })
+    if (isNew) {
+      const discard = () => rmSync(join(dataDir, FILE), { force: true })
+      onCreated?.({ email: FIRST_EMAIL, password, discard })
+    }
     return text
   } catch (error) {
     throw new ConfigError([

@@ -1,11 +1,16 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { projectRoot } from '../../src/config/project-root.js'
 import type { Load } from '../support/load-generator.js'
+import { SECRET, temporaryFolder } from '../support/app.js'
+import { freePort } from '../support/free-port.js'
 import { startService } from '../support/service.js'
+import { ADMIN_ACCOUNTS } from '../support/sign-in.js'
+import { waitFor, waitUntil } from '../support/wait-for.js'
 
 const run = promisify(execFile)
 
@@ -27,4 +32,32 @@ t.test('responds to every client when stopped under overload', async (t) => {
   t.comment(JSON.stringify({ responses, lost }))
   t.ok((responses['200']?.count ?? 0) > 100)
   t.equal(lost, 0)
+})
+
+t.test('SIGTERM to `npm start` stops the service', async (t) => {
+  const PORT = String(await freePort())
+  const DATA_DIR = temporaryFolder(t)
+  const settings = { PORT, DATA_DIR, SESSION_SECRET: SECRET, ADMIN_ACCOUNTS }
+  const npm = spawn('npm', ['start'], { cwd: projectRoot, env: { ...process.env, ...settings } })
+  let output = ''
+  npm.stdout.on('data', (part: Buffer) => (output += part.toString()))
+  const ended = once(npm, 'exit')
+  const isRunning = () =>
+    fetch(`http://127.0.0.1:${PORT}/healthz`).then(
+      () => true,
+      () => false,
+    )
+  const pid = await waitFor(async () =>
+    (await isRunning()) ? /"pid":(\d+)/.exec(output)?.[1] : undefined,
+  )
+  t.teardown(() => {
+    try {
+      process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  })
+  npm.kill('SIGTERM')
+  await ended
+  t.ok(await waitUntil(async () => !(await isRunning())))
 })

@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { createDirectory } from '../../config/create-directory.js'
 import { isBusy } from '../../database/database-error.js'
 import { DatabaseError, openDatabase } from '../../database/open-database.js'
 
@@ -94,7 +95,7 @@ function recreate(source: string, path: string): ReplicaState {
  * is recreated, because NocoDB has all orders. Throws DatabaseError.
  */
 export function acquireReplicaFile(dataDir: string, source: string): ReplicaFile {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  createDirectory(dataDir)
   for (let number = 1; number <= MAX_PROCESSES; number++) {
     const path = join(dataDir, number === 1 ? 'replica.db' : `replica-${number}.db`)
     const lock = acquireLock(`${path}.lock`)
