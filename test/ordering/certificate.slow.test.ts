@@ -62,7 +62,7 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
   }
   t.notMatch(page.text, /Ann Example|ann@example\.com|CW-0/, 'nothing else about the guest')
   t.notMatch(page.text, /[Vv]erified|<svg viewBox="0 0 24 24" aria-hidden="true"><path d="m5 12/)
-  t.equal(page.headers.get('x-robots-tag'), 'noindex')
+  t.equal(page.headers.get('x-robots-tag'), null, 'search engines may list it')
   t.equal(page.headers.get('cache-control'), 'private, max-age=60')
   t.equal(page.headers.get('referrer-policy'), 'no-referrer')
   const proof = await fetch(findLink(page, 'Provider’s certificate'))
@@ -90,10 +90,12 @@ t.test(
     t.match(toText(page), /The holder of this certificate has funded .* 2 t of CO₂e/)
     t.match(toText(page), /chose not to publish names/)
     t.notMatch(page.text, /Ann Example|Provider/)
+    t.equal(page.headers.get('x-robots-tag'), 'noindex')
     const published = await getPdf(`${url}${certificate}.pdf`)
     t.notMatch(await readPdfText(t, published.pdf), /Ann Example/)
     const own = await getPdf(`${url}${path}/certificate.pdf`)
     t.match(await readPdfText(t, own.pdf), /Ann Example has funded/)
+    t.equal(published.headers.get('x-robots-tag'), 'noindex')
     t.equal(own.headers.get('cache-control'), 'no-store')
   },
 )

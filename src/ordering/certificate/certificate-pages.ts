@@ -32,7 +32,7 @@ function requireCertificate<T>(certificate: T | null): T {
   return certificate
 }
 
-/** The public pages of certificates, and their PDFs. */
+/** The public pages of certificates, and their PDFs. Search engines may list published ones. */
 const pages: FastifyPluginAsync<Options> = async (app, options) => {
   const { certificates, findOrderId } = options
   const { getUrl, formatDate } = certificates
@@ -52,8 +52,10 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     }
   }
 
-  const setMaxAge = (reply: FastifyReply) =>
+  function setPublicHeaders(reply: FastifyReply, { content }: Certificate): void {
     reply.header('cache-control', `private, max-age=${MAX_AGE_SECONDS}`)
+    if (content.isPublic) reply.removeHeader('x-robots-tag')
+  }
 
   function showWithdrawn(reply: FastifyReply, { certificate, withdrawal }: CertificateState) {
     return reply.code(410).renderView(
@@ -69,7 +71,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   async function sendPdf(reply: FastifyReply, certificate: Certificate, isPrivate: boolean) {
     const result = await certificates.createPdf(certificate, isPrivate)
     if (result.outcome === 'unprintable') throw new Problem(422, result.reason)
-    if (!isPrivate) setMaxAge(reply)
+    if (!isPrivate) setPublicHeaders(reply, certificate)
     return reply
       .type('application/pdf')
       .header('content-disposition', `inline; filename="${result.fileName}"`)
@@ -84,7 +86,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     const view = buildCertificateView(certificate, { url, format: getFormat(request) })
     const path = `/c/${certificate.code}`
     const pdfProblem = await certificates.findPdfProblem(certificate, false)
-    setMaxAge(reply)
+    setPublicHeaders(reply, certificate)
     return reply.renderView(
       { page: 'ordering/certificate' },
       { certificate: view, pdf: pdfProblem === null ? `${path}.pdf` : null, pdfProblem },
