@@ -53,10 +53,15 @@ async function runCheck(check: ReadinessCheck): Promise<Readiness> {
 const getBearerToken = ({ headers }: FastifyRequest): string | undefined =>
   /^bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1]
 
-const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
+const FORWARDING_HEADER = /^(?:forwarded|via|x-forwarded-.*|x-real-ip)$/
 
-// A reverse proxy on this machine also connects from loopback; most add one of these headers.
-function isLocalRequest({ headers, socket }: FastifyRequest): boolean {
+// A reverse proxy on this machine also connects from loopback. Most proxies add one of these
+// headers, or keep the public host.
+function isLocalRequest({ headers, hostname, socket }: FastifyRequest): boolean {
   const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
-  return isLoopback(address) && FORWARDING_HEADERS.every((name) => headers[name] === undefined)
+  return (
+    isLoopback(address) &&
+    isLoopback(hostname.replace(/^\[|\]$/g, '')) &&
+    !Object.keys(headers).some((name) => FORWARDING_HEADER.test(name))
+  )
 }

@@ -800,8 +800,8 @@ t.test('serves metrics to localhost, or with the token', async (t) => {
   t.match(text, /http_request_duration_seconds_count\{[^}]*route="\/calculator\/:type"/)
   t.match(text, /^clearwake_prefill_total/m)
   t.notMatch(text, /route="[^"]*(nothing|data=)/, 'no label that a stranger chooses')
-  for (const name of ['x-forwarded-for', 'forwarded']) {
-    const proxied = await fetch(`${url}/metrics`, { headers: { [name]: 'for=127.0.0.1' } })
+  for (const name of ['x-forwarded-for', 'forwarded', 'x-forwarded-proto', 'host']) {
+    const proxied = await wire(`${url}/metrics`, { [name]: 'for=127.0.0.1' })
     t.equal(proxied.status, 403, `asked through a proxy: ${name}`)
   }
 
