@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Database } from '../database/database.js'
+import { createUseRecorder } from '../database/use-recorder.js'
 import { Problem } from '../http/problem.js'
 import type { Role } from './permissions.js'
 import { endSessions } from './end-sessions.js'
@@ -50,7 +51,6 @@ const MINUTE_MS = 60_000
 const SESSION_MS = 8 * 60 * MINUTE_MS
 const OWNER_IDLE_MS = 30 * MINUTE_MS
 
-/** Recording every use would require a write on every request. */
 const LAST_SEEN_PRECISION_MS = MINUTE_MS
 
 /** Sessions with more time left than this are rejected: the clock was ahead when they started. */
@@ -93,8 +93,10 @@ function isActive({ lastSeenAt, expiresAt }: Session, { role }: SessionAccount):
  * DatabaseUnavailableError; `start` also throws CommitUnknownError.
  */
 export function createSessions(database: Database) {
-  /** IDs of sessions whose last use is being written */
-  const touching = new Set<string>()
+  const recordUse = createUseRecorder(database, {
+    sql: 'UPDATE sessions SET last_seen_at = ? WHERE id = ?',
+    precisionMs: LAST_SEEN_PRECISION_MS,
+  })
 
   return {
     /**
@@ -157,17 +159,7 @@ export function createSessions(database: Database) {
     },
 
     /** Records that a session was used, at most once a minute. */
-    async touch({ id, lastSeenAt }: Session): Promise<void> {
-      const now = Date.now()
-      // The last use is in the future if the clock was set back.
-      if (Math.abs(now - lastSeenAt) < LAST_SEEN_PRECISION_MS || touching.has(id)) return
-      touching.add(id)
-      try {
-        await database.query('UPDATE sessions SET last_seen_at = ? WHERE id = ?', [now, id])
-      } finally {
-        touching.delete(id)
-      }
-    },
+    touch: ({ id, lastSeenAt }: Session): Promise<void> => recordUse(id, lastSeenAt),
 
     /** Lists the active sessions of an account, most recently used first; at most 100. */
     async list(account: SessionAccount): Promise<Session[]> {

@@ -119,6 +119,13 @@ export default fp(
       return parseBearer(authorization)
     }
 
+    /** Does not wait for the write, which takes long while the database is read-only. */
+    function recordUse({ log }: FastifyRequest, recorded: Promise<void>): void {
+      recorded.catch((err: unknown) =>
+        log.warn({ err }, 'use of a session or API key not recorded'),
+      )
+    }
+
     async function requireApiKey(request: FastifyRequest, token: string): Promise<void> {
       const key = await app.apiKeys.authenticate(token)
       if (key === null) throw createUnauthorizedProblem(request)
@@ -130,6 +137,7 @@ export default fp(
         })
       }
       keys.set(request, key)
+      recordUse(request, app.apiKeys.touch(key))
     }
 
     async function findSession(token: string): Promise<CurrentSession | null> {
@@ -137,14 +145,6 @@ export default fp(
       if (verified === null) return null
       const session = await sessions.find(verified.secret, verified.account)
       return session && { session, role: verified.account.role }
-    }
-
-    /** Does not wait for the write, which takes long while the database is read-only. */
-    function recordUse(request: FastifyRequest, session: Session): void {
-      if (request.headers[BACKGROUND_HEADER] !== undefined) return
-      sessions
-        .touch(session)
-        .catch((err: unknown) => request.log.warn({ err }, 'use of a session not recorded'))
     }
 
     app.decorate('authenticate', async (request) => {
@@ -164,7 +164,9 @@ export default fp(
         )
       }
       current.set(request, found)
-      recordUse(request, found.session)
+      if (request.headers[BACKGROUND_HEADER] === undefined) {
+        recordUse(request, sessions.touch(found.session))
+      }
     })
 
     app.decorateRequest('apiKey', {

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { API_KEY_SCOPE_NAMES, type ApiKeyScope } from '../../src/accounts/permissions.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { createKey, isWellFormedKey } from '../../src/integrations/api-keys/key-format.js'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { startApp, temporaryFolder } from '../support/app.js'
@@ -12,7 +14,7 @@ import { startPostgres } from '../support/postgres.js'
 import { routeTable } from '../support/route-table.js'
 import { runCommand } from '../support/run-command.js'
 import { ADMIN_ACCOUNTS } from '../support/sign-in.js'
-import { waitForEqual } from '../support/wait-for.js'
+import { waitFor, waitForEqual } from '../support/wait-for.js'
 
 const KEYS = '/api/admin/api-keys'
 const ORDERS = '/api/admin/orders'
@@ -350,6 +352,27 @@ t.test('an expired key is rejected', async (t) => {
   const getStatus = async () => (await fetchWith(api.url + ORDERS, key)).status
   t.equal(await getStatus(), 200)
   await waitForEqual(t, getStatus, 401)
+})
+
+t.test('a request with a key does not wait for writes to a locked database', async (t) => {
+  const DATA_DIR = temporaryFolder(t)
+  const api = await startOrderApi(t, { DATA_DIR })
+  const { id, key } = await createApiKey(api)
+  const db = new Database(getDatabasePath(DATA_DIR))
+  t.teardown(() => db.close())
+  db.exec('BEGIN IMMEDIATE')
+  t.equal((await fetchWith(api.url + ORDERS, key)).status, 200)
+  const getLastUse = async () => {
+    const { body } = await api.call('GET', KEYS)
+    return body.items.find((each: { id: string }) => each.id === id).lastUsedAt as string | null
+  }
+  t.equal(await getLastUse(), null)
+  db.exec('ROLLBACK')
+  const useAgain = async () => {
+    await fetchWith(api.url + ORDERS, key)
+    return getLastUse()
+  }
+  t.ok(await waitFor(useAgain), 'recorded once the lock is gone')
 })
 
 t.test('limits the requests of each key', async (t) => {

@@ -3,6 +3,7 @@ import { appendAuditEntry } from '../../audit/append-audit-entry.js'
 import type { AuditActor } from '../../audit/audit-entry.js'
 import type { ApiKeyScope } from '../../accounts/permissions.js'
 import type { Database } from '../../database/database.js'
+import { createUseRecorder } from '../../database/use-recorder.js'
 import type { NewApiKeyRequest } from './new-api-key.js'
 import { createKey, getKeyHint, hashKey, isWellFormedKey } from './key-format.js'
 
@@ -35,7 +36,6 @@ interface Row {
   revoked_at: number | null
 }
 
-/** Recording every use would require a write on every request. */
 const LAST_USED_PRECISION_MS = 5 * 60 * 1000
 
 const formatTime = (time: number | null): string | null =>
@@ -65,6 +65,11 @@ export const isActive = ({
  * throw CommitUnknownError.
  */
 export function createApiKeyStore(database: Database) {
+  const recordUse = createUseRecorder(database, {
+    sql: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
+    precisionMs: LAST_USED_PRECISION_MS,
+  })
+
   return {
     /** Creates a key; the key itself is returned only here. */
     async create(
@@ -128,12 +133,12 @@ export function createApiKeyStore(database: Database) {
         hashKey(token),
       ])
       if (row === undefined || !isActive(toApiKey(row))) return null
-      const now = Date.now()
-      if (now - (row.last_used_at ?? 0) > LAST_USED_PRECISION_MS) {
-        await database.query('UPDATE api_keys SET last_used_at = ? WHERE id = ?', [now, row.id])
-      }
       return toApiKey(row)
     },
+
+    /** Records that a key was used, at most once in 5 minutes. */
+    touch: ({ id, lastUsedAt }: ApiKey): Promise<void> =>
+      recordUse(id, lastUsedAt === null ? 0 : Date.parse(lastUsedAt)),
   }
 }
 
