@@ -1,8 +1,11 @@
+import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
+import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import { ConfigError } from '../../src/config/config-error.js'
+import { createSecretRedactor } from '../../src/provider/redact.js'
 import { ADMIN_ACCOUNTS, cookieHeader, signIn, postLogin } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
@@ -861,4 +864,61 @@ t.test('redacts the token in every spelling, split between chunks too', async (t
   const large = await nodeRequest(`${url}${MOUNT}/portfolios`, { headers: bearer })
   t.equal(large.body.length, size)
   t.ok(large.body.equals(Buffer.alloc(size, `.${'*'.repeat(secret.length)}`)))
+})
+
+t.test('redacts the token in any escapes, however it is split', async (t) => {
+  const secret = 'sk_Live/4+b=7Qz'
+  const redactor = createSecretRedactor(secret)
+  const hex = (letter: string) => letter.charCodeAt(0).toString(16)
+  const escapes: ((letter: string) => string)[] = [
+    (letter) => letter,
+    (letter) => `\\u00${hex(letter)}`,
+    (letter) => `\\u00${hex(letter).toUpperCase()}`,
+    (letter) => `\\\\u00${hex(letter)}`,
+    (letter) => `%${hex(letter)}`,
+    (letter) => `%${hex(letter).toUpperCase()}`,
+    (letter) => `%25${hex(letter)}`,
+    (letter) => `%5Cu00${hex(letter)}`,
+    (letter) => `&#${letter.charCodeAt(0)};`,
+    (letter) => `&#x${hex(letter)};`,
+    (letter) => `&#x0${hex(letter).toUpperCase()};`,
+    (letter) => `&amp;#${letter.charCodeAt(0)};`,
+    (letter) => letter.replace('/', '&sol;').replace('+', '&plus;').replace('=', '&equals;'),
+  ]
+  const spelling = fc
+    .tuple(...Array.from(secret, () => fc.constantFrom(...escapes)))
+    .map((chosen) => Array.from(secret, (letter, i) => chosen[i]?.(letter) ?? '').join(''))
+  const uniform = fc.constantFrom(...escapes).map((escape) => Array.from(secret, escape).join(''))
+  const padding = fc.string({ unit: fc.constantFrom('a', 'k', '"', ' ', '&', '%', '\\', 's') })
+  const cuts = fc.array(fc.nat(400), { maxLength: 6 })
+  const pass = async (text: string, at: number[]): Promise<string> => {
+    const stream = redactor.createStream()
+    const ends = [...at.toSorted((a, b) => a - b), text.length]
+    ends.forEach((end, i) => stream.write(Buffer.from(text.slice(ends[i - 1] ?? 0, end))))
+    stream.end()
+    return Buffer.concat(await stream.toArray()).toString()
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(spelling, uniform), padding, cuts, async (spelt, before, at) => {
+      // A space, because a backslash or `&` before the token would change what it means.
+      const redacted = `${before} ${'*'.repeat(spelt.length)} "`
+      const found = await pass(`${before} ${spelt} "`, at)
+      // The semicolon of the last character is optional, so it stays if a chunk ends before it.
+      assert.equal(found.replace('*; "', '** "'), redacted)
+      assert.ok(redactor.isIn(spelt))
+    }),
+  )
+  for (const name of ['', 'a', 'ab', 'abc', 'user:']) {
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const encoded = Buffer.from(`${name}${secret}...`).toString(encoding)
+      for (const text of [encoded, encodeURIComponent(encoded), JSON.stringify({ encoded })]) {
+        const redacted = await pass(text, [3, 11])
+        t.equal(redacted.length, text.length)
+        t.match(redacted, /\*{16,}/)
+        t.notOk(Buffer.from(redacted, 'base64').includes(secret.slice(4, 10)))
+      }
+    }
+  }
+  const ordinary = '{"a":"sk_Live","b":"%20 &amp; \\u00e9 \\\\ \\/"}'
+  t.equal(await pass(ordinary, [9, 20]), ordinary)
 })
