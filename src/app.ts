@@ -74,7 +74,7 @@ import { createLinkSigner } from './qr-code/link-signature.js'
 import { createPrefillLinks } from './qr-code/prefill-link.js'
 import { createPrefillReader } from './qr-code/prefill-view.js'
 import qrCode from './qr-code/qr-code.js'
-import { serverOptions, type LogStream } from './server-options.js'
+import { MAX_CONNECTIONS, serverOptions, type LogStream } from './server-options.js'
 
 /** Interval of the jobs that dispatch events, send messages and check payments */
 const POLL_MS = 500
@@ -109,6 +109,7 @@ export async function buildApp({
   pages,
 }: Options): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify(serverOptions(environment, logStream))
+  app.server.maxConnections = MAX_CONNECTIONS
 
   await app.register(config, { environment })
   await app.register(gracefulShutdown)

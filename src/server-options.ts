@@ -9,8 +9,14 @@ import { parseTrustProxy } from './config/trust-proxy.js'
 /** Destination of the log; standard output by default. */
 export type LogStream = NonNullable<Exclude<FastifyServerOptions['logger'], boolean>>['stream']
 
-/** Large enough that even a malformed link of 100 kB reaches the page that explains the error. */
-const MAX_URL_LENGTH = 160 * 1024
+/**
+ * Enough for the longest scanned link, which is also sent as HX-Current-URL and Referer. Unfinished
+ * headers are kept in memory.
+ */
+const MAX_HEADER_BYTES = 32 * 1024
+
+/** Further connections are closed at once. */
+export const MAX_CONNECTIONS = 10_000
 
 /** Fastify options, which must be known before any plugin is registered. */
 export const serverOptions = (environment: NodeJS.ProcessEnv, logStream?: LogStream) =>
@@ -22,8 +28,13 @@ export const serverOptions = (environment: NodeJS.ProcessEnv, logStream?: LogStr
     trustProxy: parseTrustProxy(environment.TRUST_PROXY),
     rewriteUrl: normalizeUrl,
     clientErrorHandler: handleClientError,
-    routerOptions: { maxParamLength: MAX_URL_LENGTH },
-    http: { maxHeaderSize: MAX_URL_LENGTH, headersTimeout: 20_000 },
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: 20_000,
+      // How often connections are checked for the time-outs
+      connectionsCheckingInterval: 5_000,
+    },
     requestTimeout: 30_000,
     // Requests on open connections are served during shutdown.
     return503OnClosing: false,

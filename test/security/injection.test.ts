@@ -216,7 +216,7 @@ t.test('sign-in redirects to own pages only', async (t) => {
     ['/calculator/fuel'],
     ['/qr-tests'],
     ['/qr-test', '/qr-test'],
-    ['x'.repeat(50_000)],
+    ['x'.repeat(20_000)],
     ['/admin/orders?q=//evil.example#x', '/admin/orders?q=//evil.example'],
     ['/admin/orders/1', '/admin/orders/1'],
   ] as const) {
@@ -279,7 +279,7 @@ t.test('rejects a token that chooses its own algorithm or key', async (t) => {
     ['what must be understood', signed({ alg: 'HS256', crit: ['exp'] }, SECRET)],
     ['five parts', `${token}.x.y`],
     ['blank parts', '..'],
-    ['a long one', `${token}${'A'.repeat(50_000)}`],
+    ['a long one', `${token}${'A'.repeat(20_000)}`],
     ['claims that are none', `${token.split('.')[0]}.bnVsbA.${token.split('.')[2]}`],
   ] as const) {
     t.equal((await verify(url, wrong)).status, 401, what)
