@@ -62,6 +62,8 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     {
       config: { permission: 'api-keys:manage' },
       bodyLimit: 16 * 1024,
+      // Not compressed, because the size of a compressed response can reveal the key (BREACH).
+      compress: false,
       schema: {
         tags,
         operationId: 'createApiKey',

@@ -61,6 +61,8 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
     PATH,
     {
       config,
+      // Not compressed, because the size of a compressed response can reveal the secret (BREACH).
+      compress: false,
       schema: {
         tags,
         operationId: 'createWebhook',
@@ -167,6 +169,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
     `${PATH}/:id/rotate-secret`,
     {
       config,
+      compress: false,
       schema: {
         tags,
         operationId: 'rotateWebhookSecret',

@@ -11,6 +11,8 @@ import { renderSettings } from './render-settings.js'
 const MANAGE = { config: { permission: 'api-keys:manage' } } as const
 /** Requires a recent sign-in before a form opens, because a later sign-in would lose the input. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
+// Not compressed, because the size of a compressed response can reveal the key in it (BREACH).
+const SHOW_KEY = { ...MANAGE, compress: false } as const
 
 interface Route {
   Params: { id: string }
@@ -74,7 +76,7 @@ const pages: FastifyPluginAsync = async (app) => {
     renderForm(reply, buildApiKeyForm()),
   )
 
-  app.post<Route>(API_KEYS_URL, MANAGE, async (request, reply) => {
+  app.post<Route>(API_KEYS_URL, SHOW_KEY, async (request, reply) => {
     const { form, value } = parseApiKeyForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form)
     const { id, key } = await app.apiKeys.create(value, getAuditActor(request))

@@ -26,6 +26,8 @@ import {
 const MANAGE = { config: { permission: 'webhooks:manage' } } as const
 /** Requires a recent sign-in before a form opens, because a later sign-in would lose the input. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
+// Not compressed, because the size of a compressed response can reveal the secret in it (BREACH).
+const SHOW_SECRET = { ...MANAGE, compress: false } as const
 
 interface Route {
   Params: { id: string; deliveryId: string }
@@ -127,7 +129,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     renderForm(reply, buildWebhookForm(), null),
   )
 
-  app.post<Route>(WEBHOOKS_URL, MANAGE, async (request, reply) => {
+  app.post<Route>(WEBHOOKS_URL, SHOW_SECRET, async (request, reply) => {
     const { form, value } = parseForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form, null)
     const created = await webhooks.create(value, getAuditActor(request))
@@ -186,7 +188,7 @@ const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks
     return redirect(reply, 'webhook-deleted', WEBHOOKS_URL)
   })
 
-  app.post<Route>(`${WEBHOOKS_URL}/:id/rotate-secret`, MANAGE, async (request, reply) => {
+  app.post<Route>(`${WEBHOOKS_URL}/:id/rotate-secret`, SHOW_SECRET, async (request, reply) => {
     const { endpoint, secret } = requireFound(
       await webhooks.rotateSecret(request.params.id, getAuditActor(request)),
     )
