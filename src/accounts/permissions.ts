@@ -73,6 +73,7 @@ export const SENSITIVE_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission
   'api-keys:manage',
   'webhooks:manage',
   'personal-data:erase',
+  'provider:write',
 ])
 
 /** Whether a role has a permission. */

@@ -23,7 +23,8 @@ import { createOrderPresenter, type LoadGuestOrder, type OrderRoute } from './or
 import { buildProviderRecordView } from './provider-record-view.js'
 import unresolvedPages from './unresolved-pages.js'
 
-const SETTLE = { config: { permission: 'orders:settle' } } as const
+/** Requires a recent sign-in before the dialog opens, so that confirming it does not fail. */
+const PLACE = { config: { permission: 'orders:settle', recentSignIn: true } } as const
 const PROVIDER = { config: { permission: 'provider:read' } } as const
 
 const parseInteger = (value: unknown): number | null =>
@@ -54,7 +55,7 @@ const pages: FastifyPluginAsync<Options> = async (
   const steps = createFulfilmentSteps(store, fulfilment, presenter)
   await app.register(unresolvedPages, { store, fulfilment, presenter, steps })
 
-  app.get<OrderRoute>('/admin/orders/:id/fulfilment', SETTLE, async (request, reply) => {
+  app.get<OrderRoute>('/admin/orders/:id/fulfilment', PLACE, async (request, reply) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     if (!canBeFulfilled(order, await steps.getAttempt(order))) {
@@ -69,7 +70,7 @@ const pages: FastifyPluginAsync<Options> = async (
     return reply.renderView(views, data)
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/fulfilment', SETTLE, async (request, reply) => {
+  app.post<OrderRoute>('/admin/orders/:id/fulfilment', PLACE, async (request, reply) => {
     const { id } = request.params
     const body = request.body ?? {}
     const version = parseVersion(body)

@@ -13,7 +13,8 @@ import {
 } from './order-presenter.js'
 import { buildOrderView } from './order-view.js'
 
-const SETTLE = { config: { permission: 'orders:settle' } } as const
+/** Requires a recent sign-in before the dialog opens, so that confirming it does not fail. */
+const REFUND = { config: { permission: 'orders:settle', recentSignIn: true } } as const
 
 interface Options {
   store: OrderStore
@@ -41,7 +42,7 @@ const pages: FastifyPluginAsync<Options> = async (
   const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder, payments)
   const { render, renderNotFound, confirm } = presenter
 
-  app.get<OrderRoute>('/admin/orders/:id/refund', SETTLE, async (request: OrderRequest, reply) => {
+  app.get<OrderRoute>('/admin/orders/:id/refund', REFUND, async (request: OrderRequest, reply) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     const view = buildOrderView(await presenter.loadOrderData(request, order))
@@ -57,7 +58,7 @@ const pages: FastifyPluginAsync<Options> = async (
     )
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/refund', SETTLE, async (request: OrderRequest, reply) => {
+  app.post<OrderRoute>('/admin/orders/:id/refund', REFUND, async (request: OrderRequest, reply) => {
     const { id } = request.params
     if ((await store.get(id)) === null) return renderNotFound(reply)
     const result = (await payments.service?.refund(id, request.administrator.email, (refunded) =>
