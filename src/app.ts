@@ -27,6 +27,7 @@ import { createServicePayments } from './payments/service-payments.js'
 import stripeWebhooks from './payments/webhook-routes.js'
 import { createPortfolioPrices } from './provider/portfolio-prices.js'
 import { openUpstream } from './provider/upstream.js'
+import { getMailSettings } from './mail/mail-config.js'
 import type { MailDelivery } from './mail/mail-delivery.js'
 import { createServiceMail } from './mail/service-mail.js'
 import { createDayCalendar } from './orders/day-calendar.js'
@@ -59,6 +60,7 @@ import health from './plugins/health.js'
 import hostHeader from './plugins/host-header.js'
 import htmx from './plugins/htmx.js'
 import jsonParser from './plugins/json-parser.js'
+import notices from './plugins/notices.js'
 import loadShedding from './plugins/load-shedding.js'
 import flash from './plugins/flash.js'
 import permissions from './plugins/permissions.js'
@@ -136,6 +138,9 @@ export async function buildApp({
   await app.register(apiKeys)
   await app.register(session)
   await app.register(permissions)
+  await app.register(notices, {
+    isMailConfigured: mailDelivery !== undefined || getMailSettings(app.config) !== null,
+  })
   await app.register(flash)
   await app.register(authGuard) // before the features, because it guards their routes
   await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })

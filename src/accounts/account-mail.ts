@@ -5,9 +5,10 @@ import type { Mail } from '../mail/mail.js'
 import { MAX_SEND_MS, type MailDelivery, type RenderedMail } from '../mail/mail-delivery.js'
 import { enqueueMessage, type Message } from '../outbox/outbox.js'
 import type { Sender, SendResult } from '../outbox/outbox-worker.js'
+import { isNotice, NOTICE_TEXTS, type Notice, type NoticePayload } from './notices.js'
 import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
 
-const QUEUE = 'account-mail'
+export const ACCOUNT_MAIL_QUEUE = 'account-mail'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -28,7 +29,7 @@ interface Text {
   footer: string
 }
 
-const TEXTS: Record<LinkPurpose, Text> = {
+const LINK_TEXTS: Record<LinkPurpose, Text> = {
   invitation: {
     title: (brand) => `You are invited to ${brand}`,
     paragraphs: [
@@ -51,14 +52,22 @@ const TEXTS: Record<LinkPurpose, Text> = {
 
 type Services = Pick<FastifyInstance, 'accounts' | 'config' | 'publicBaseUrl' | 'view'>
 
-/** Sends the emails with links to set the password of an account. */
+/** Sends emails to users: links to set their password, and notices about their account. */
 export function createAccountMail(
   app: Services,
   { delivery, hasLogo }: Pick<Mail, 'delivery' | 'hasLogo'>,
 ) {
-  async function render(purpose: LinkPurpose, url: string): Promise<RenderedMail> {
+  const times = new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'long',
+    timeStyle: 'long',
+    timeZone: app.config.TIME_ZONE,
+  })
+
+  async function render(
+    { title, paragraphs, link, footer }: Text,
+    url: string,
+  ): Promise<RenderedMail> {
     const { BRAND_NAME } = app.config
-    const { title, paragraphs, link, footer } = TEXTS[purpose]
     const heading = title(BRAND_NAME)
     return {
       subject: heading,
@@ -74,11 +83,38 @@ export function createAccountMail(
     }
   }
 
-  async function send(
+  /** Cancels a notice if the account no longer exists. */
+  async function sendNotice(
     mailDelivery: MailDelivery,
-    { id, type, payload, createdAt }: Message,
+    { id, payload }: Message,
+    notice: Notice,
     signal: AbortSignal,
   ): Promise<SendResult> {
+    const { email, at, by } = payload as NoticePayload
+    if ((await app.accounts.find(email)) === null) {
+      return { outcome: 'cancelled', status: null, detail: 'No longer needed' }
+    }
+    const { title, text } = NOTICE_TEXTS[notice]
+    const content = await render(
+      {
+        title,
+        paragraphs: [text, `${times.format(at)}: ${by}`],
+        link: 'Open your account',
+        footer:
+          'If it was not you, change your password, sign out all other devices, and tell an owner of this service.',
+      },
+      `${app.publicBaseUrl()}/admin/account`,
+    )
+    return mailDelivery.send({ ...content, id, to: email }, signal)
+  }
+
+  async function send(
+    mailDelivery: MailDelivery,
+    message: Message,
+    signal: AbortSignal,
+  ): Promise<SendResult> {
+    const { id, type, payload, createdAt } = message
+    if (isNotice(type)) return sendNotice(mailDelivery, message, type, signal)
     const purpose = type as LinkPurpose
     const { accountId } = payload as Payload
     const account = await app.accounts.get(accountId)
@@ -88,7 +124,8 @@ export function createAccountMail(
       const detail = isLate ? 'Too late: the link would have expired' : 'No longer needed'
       return { outcome: 'cancelled', status: null, detail }
     }
-    const content = await render(purpose, app.publicBaseUrl() + getLinkPath(purpose, token))
+    const url = app.publicBaseUrl() + getLinkPath(purpose, token)
+    const content = await render(LINK_TEXTS[purpose], url)
     return mailDelivery.send({ ...content, id, to: account.email }, signal)
   }
 
@@ -101,8 +138,8 @@ export function createAccountMail(
       const payload: Payload = { accountId }
       await enqueueMessage(tx, {
         id: `account_${randomUUID().replaceAll('-', '')}`,
-        queue: QUEUE,
-        sequence: `${QUEUE}:${accountId}`,
+        queue: ACCOUNT_MAIL_QUEUE,
+        sequence: `${ACCOUNT_MAIL_QUEUE}:${accountId}`,
         type: purpose,
         orderId: null,
         payload,
@@ -113,7 +150,7 @@ export function createAccountMail(
     sender:
       delivery &&
       ({
-        queuePrefix: QUEUE,
+        queuePrefix: ACCOUNT_MAIL_QUEUE,
         concurrency: CONCURRENCY,
         leaseMs: MAX_SEND_MS + GRACE_MS,
         retryDelaysMs: RETRY_DELAYS_MS,

@@ -7,6 +7,7 @@ import type { AccountMail } from './account-mail.js'
 import { createDuplicateProblem, getChangedAccount } from './account-problems.js'
 import { ACCOUNT_STATES, type AccountState, type ManagedAccount } from './account-store.js'
 import { getLinkPath } from './account-links.js'
+import { removeSecondFactor } from './remove-second-factor.js'
 import { NewAccount, RoleSchema } from './new-account.js'
 
 const nullable = (description: string, options = {}) =>
@@ -158,13 +159,7 @@ const routes: FastifyPluginAsyncTypebox<{ mail: AccountMail }> = async (app, { m
         response: { 200: AccountResponse, ...problemResponses },
       },
     },
-    async (request) => {
-      const { params, administrator, log } = request
-      const result = await app.accounts.removeSecondFactor(params.id, getAuditActor(request))
-      const account = getChangedAccount(result)
-      log.info({ account: account.id, by: administrator.email }, 'second factor removed')
-      return toResponse(account)
-    },
+    async (request) => toResponse(await removeSecondFactor(app, request, request.params.id)),
   )
 
   app.delete(

@@ -4,7 +4,6 @@ import { toSafeRedirectPath } from '../http/safe-redirect-path.js'
 import adminPages from '../plugins/admin-pages.js'
 import type { Account } from './account-store.js'
 import { toText } from './password-form.js'
-import { createPasskeyProblem } from './second-factor/passkeys.js'
 import type { SecondFactors } from './second-factor/second-factors.js'
 import type { SignIn } from './sign-in.js'
 
@@ -83,12 +82,7 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
     options,
     async (request, reply) => {
       const { credential, returnTo } = request.body ?? {}
-      const { email } = await secondFactors.passkeys.verifySignIn(toText(credential))
-      if (email !== request.administrator.email) {
-        throw new Problem(422, 'This passkey belongs to another account.')
-      }
-      const account = await app.accounts.find(email)
-      if (account === null) throw createPasskeyProblem()
+      const account = await signIn.checkPasskey(request, toText(credential))
       await restart(request, reply, account, true)
       return reply.redirect(toSafeRedirectPath(returnTo), 303)
     },

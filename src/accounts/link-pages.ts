@@ -51,6 +51,9 @@ const pages: FastifyPluginAsync = async (app) => {
         return reply.code(404).renderView({ page: 'accounts/invalid-link' }, { purpose })
       }
       log.info({ email: account.email, purpose }, 'password set')
+      if (purpose === 'password-reset') {
+        await app.notifyUser(request, account.email, 'password.changed')
+      }
       return reply.redirect('/admin/login?password', 303)
     })
   }

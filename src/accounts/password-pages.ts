@@ -75,6 +75,7 @@ const pages: FastifyPluginAsync = async (app) => {
       })
       if (account === null) return reply.redirect('/admin/login', 303)
       log.info({ email }, 'password changed')
+      await app.notifyUser(request, email, 'password.changed')
       // The change has ended all sessions, including this one.
       await reply.startSession(account, request.adminSession.isMultiFactor)
       reply.setFlash({ code: 'password-changed', orderId: '' })

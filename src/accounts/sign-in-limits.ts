@@ -1,4 +1,5 @@
 import { Problem } from '../http/problem.js'
+import { consumeAll } from '../state-store/consume-all.js'
 import type { Budget, KeyValueStore } from '../state-store/key-value-store.js'
 import type { DeviceTokens } from './device-token.js'
 import type { HashIdentifier } from './hashed-identifier.js'
@@ -74,18 +75,8 @@ export function createSignInLimits(options: Options): SignInLimits {
 
   return {
     async consume(client) {
-      const consumed: string[] = []
-      const refund = async () => {
-        for (const key of consumed.splice(0)) await stateStore.refund(key)
-      }
-      for (const [key, budget] of await findBudgets(client)) {
-        const waitMs = await stateStore.consume(key, budget)
-        if (waitMs > 0) {
-          await refund()
-          throw tooManyFailures(waitMs)
-        }
-        consumed.push(key)
-      }
+      const { waitMs, refund } = await consumeAll(stateStore, await findBudgets(client))
+      if (waitMs > 0) throw tooManyFailures(waitMs)
       return {
         refund,
         async succeed() {

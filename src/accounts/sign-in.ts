@@ -25,6 +25,8 @@ export interface SignIn {
   rejectOtherSites(request: FastifyRequest): void
   /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
   checkPassword(request: FastifyRequest, credentials: Credentials): Promise<Account>
+  /** Checks a passkey of the signed-in user. Throws a Problem (422). */
+  checkPasskey(request: FastifyRequest, credential: string): Promise<Account>
   /**
    * Checks the credentials and starts a session. If `session` is `null`, a second factor is needed:
    * continue with `withCode` or `withPasskey`. Throws a Problem: 401, 403, 429 or 503.
@@ -112,6 +114,10 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
         details: { method },
       })
     }
+    if (outcome === 'limited' && email !== undefined) {
+      // Not awaited, so that the response does not reveal whether the account exists.
+      void app.notifyUser(request, email, 'sign_in.failed')
+    }
     if (outcome !== 'failed') return
     // Failures are already limited per email. This limits the total number of entries for unknown
     // emails.
@@ -150,6 +156,27 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     }
   }
 
+  /** The ID of the device if the account has signed in on it before; otherwise `null` */
+  const findDevice = (request: FastifyRequest, { email }: Account): string | null =>
+    devices.verify(request.cookies[deviceCookie] ?? '', toMailbox(email))
+
+  async function useCode(
+    request: FastifyRequest,
+    account: Account,
+    code: string,
+  ): Promise<SignInMethod> {
+    const device = findDevice(request, account)
+    try {
+      return await secondFactors.useCode(account.email, code, device)
+    } catch (error) {
+      const isWrong = error instanceof Problem && error.statusCode === 401
+      if (isWrong && device === null) {
+        await app.notifyUser(request, account.email, 'sign_in.failed')
+      }
+      throw error
+    }
+  }
+
   async function start(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -157,6 +184,9 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     method: SignInMethod,
   ): Promise<StartedSession> {
     const session = await reply.startSession(account, method !== 'password')
+    if (findDevice(request, account) === null) {
+      await app.notifyUser(request, account.email, 'sign_in.new_device')
+    }
     const { token, expires } = devices.issue(toMailbox(account.email))
     for (const path of DEVICE_COOKIE_PATHS) {
       reply.setCookie(deviceCookie, token, { ...deviceCookieOptions, path, expires })
@@ -180,11 +210,28 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     }
   }
 
+  async function findPasskeyAccount({ email }: { email: string }): Promise<Account> {
+    const account = await app.accounts.find(email)
+    if (account === null) throw createPasskeyProblem()
+    return account
+  }
+
   return {
     rejectOtherSites,
 
     checkPassword: (request, credentials) =>
       recordFailure(request, credentials.email, () => authenticate(request, credentials)),
+
+    checkPasskey(request, credential) {
+      const { email } = request.administrator
+      return recordFailure(request, email, async () => {
+        const passkey = await secondFactors.passkeys.verifySignIn(credential)
+        if (passkey.email !== email) {
+          throw new Problem(422, 'This passkey belongs to another account.')
+        }
+        return findPasskeyAccount(passkey)
+      })
+    },
 
     async withPassword(request, reply, { email: givenEmail, password, code }) {
       rejectOtherSites(request)
@@ -201,8 +248,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
             throw new SecondFactorRequired()
           }
         }
-        const method =
-          code === undefined ? 'password' : await secondFactors.useCode(account.email, code)
+        const method = code === undefined ? 'password' : await useCode(request, account, code)
         return { account, session: await start(request, reply, account, method) }
       })
     },
@@ -210,7 +256,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     async withCode(request, reply, account, code) {
       rejectOtherSites(request)
       return recordFailure(request, account.email, async () => {
-        const method = await secondFactors.useCode(account.email, code)
+        const method = await useCode(request, account, code)
         return start(request, reply, account, method)
       })
     },
@@ -218,12 +264,9 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     async withPasskey(request, reply, credential) {
       rejectOtherSites(request)
       // The email is not known until the passkey is verified.
-      const account = await recordFailure(request, '', async () => {
-        const { email } = await secondFactors.passkeys.verifySignIn(credential)
-        const account = await app.accounts.find(email)
-        if (account === null) throw createPasskeyProblem()
-        return account
-      })
+      const account = await recordFailure(request, '', async () =>
+        findPasskeyAccount(await secondFactors.passkeys.verifySignIn(credential)),
+      )
       return start(request, reply, account, 'passkey')
     },
   }

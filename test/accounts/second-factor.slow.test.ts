@@ -1,14 +1,20 @@
 import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
+import { createIdentifierHasher } from '../../src/accounts/hashed-identifier.js'
 import { createAccount } from '../support/accounts.js'
-import { startApp, temporaryFolder } from '../support/app.js'
+import { SECRET, startApp, temporaryFolder } from '../support/app.js'
+import { startMailService } from '../support/mail-service.js'
 import { signInClient, type PageClient } from '../support/page-client.js'
 import { manyOrders, startPortal } from '../support/portal.js'
 import { runCommand } from '../support/run-command.js'
+import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { ADMIN, ADMIN_ACCOUNTS, cookieHeader, postLogin, signIn } from '../support/sign-in.js'
+import { waitFor } from '../support/wait-for.js'
 
 const APP_PAGE = '/admin/account/authenticator-app'
 const STEP_MS = 30_000
+/** Nothing listens there. */
+const UNREACHABLE = 'http://127.0.0.1:9'
 
 async function addApp(client: PageClient): Promise<{ totp: TOTP; recoveryCodes: string[] }> {
   const form = await client.get(APP_PAGE)
@@ -52,7 +58,7 @@ t.test('codes of an authenticator app are accepted once, and with clock drift', 
   const wrong = []
   for (let i = 0; i < 10; i++) wrong.push(await getStatus('000000'))
   t.equal(wrong.at(-1), 429, 'guesses are limited')
-  t.equal(await getStatus(second), 429)
+  t.equal(await getStatus(second), 200, 'but recovery codes are accepted')
 
   const rows = await app.database.query<{ secret: string }>('SELECT * FROM authenticator_apps')
   const stored = JSON.stringify([rows, await app.database.query('SELECT * FROM recovery_codes')])
@@ -60,9 +66,108 @@ t.test('codes of an authenticator app are accepted once, and with clock drift', 
   t.notOk(recoveryCodes.some((code) => stored.includes(code.replaceAll('-', ''))))
 })
 
+t.test('wrong codes of a stranger do not lock out a known device', async (t) => {
+  const { url, app, client } = await start(t)
+  const { totp } = await addApp(client)
+  const signInWith = (code: string, cookie = '') =>
+    postLogin(url, { ...ADMIN, code }, { cookie, origin: url })
+  const generate = (steps: number) => totp.generate({ timestamp: Date.now() + steps * STEP_MS })
+  const guess = async (times: number, cookie?: string) => {
+    const found = new Set<number>()
+    for (let i = 0; i < times; i++) found.add((await signInWith('000000', cookie)).status)
+    return [...found]
+  }
+  const device = cookieHeader(await signInWith(generate(0)))
+
+  t.same(await guess(10), [401])
+  t.match(await signInWith(generate(1)), { status: 429, body: { detail: /recovery code/ } })
+  t.equal((await signInWith(generate(1), device)).status, 200)
+
+  // A quarter of an hour later, until a day is over
+  const key = `codes:${createIdentifierHasher(SECRET)('codes', ADMIN.email)}`
+  const skipPause = async () => {
+    for (let i = 0; i < 10; i++) await app.stateStore.refund(key)
+  }
+  await skipPause()
+  t.same(await guess(10), [401])
+  await skipPause()
+  const limited = await signInWith('000000')
+  t.equal(limited.status, 429)
+  t.ok(Number(limited.headers.get('retry-after')) > 60 * 60)
+
+  t.same(await guess(10, device), [401])
+  t.same(await guess(1, device), [429], 'nor can a stolen cookie be used to guess')
+})
+
+t.test('users are notified of failed codes, new devices and changed credentials', async (t) => {
+  const service = await startMailService(t)
+  const { url, smtp } = service
+  const account = await createAccount(service, 'manager')
+  const { email, password } = account
+  const waitForNotice = async (title: string) => {
+    const notice = await waitFor(async () =>
+      smtp.notices.find(
+        ({ headers, recipients }) =>
+          recipients.includes(email) && headers.get('subject')?.includes(title),
+      ),
+    )
+    smtp.notices.splice(smtp.notices.indexOf(notice), 1)
+    return notice
+  }
+  const client = await signInClient(url, account)
+  const signedIn = await waitForNotice('New sign-in')
+  t.match(signedIn.text, /\d{4} at \d\d:.*: node, 127\.0\.0\.1\r\n.*\/admin\/account\r\n/s)
+  await signInClient(url, account)
+
+  await addApp(client)
+  await waitForNotice('New second factor')
+  await client.post('/admin/account/recovery-codes', {})
+  await waitForNotice('New recovery codes')
+  for (let i = 0; i < 3; i++) await postLogin(url, { email, password, code: '000000' })
+  await waitForNotice('Failed sign-in')
+  const renewed = 'quay lantern harbour'
+  await client.post('/admin/account/password', {
+    current: password,
+    password: renewed,
+    repeated: renewed,
+  })
+  await waitForNotice('password was changed')
+  await client.post('/admin/account/authenticator-app/remove', {})
+  await waitForNotice('Second factor removed')
+  t.equal((await postLogin(url, { email, password: renewed })).status, 200)
+
+  await addApp(client)
+  await waitForNotice('New second factor')
+  await service.ann.call('DELETE', `/api/admin/accounts/${account.id}/second-factor`)
+  t.match((await waitForNotice('Second factor removed')).text, `: ${ADMIN.email}\r\n`)
+  const others = smtp.notices.filter(({ recipients }) => recipients.includes(email))
+  t.same(others, [], 'once each')
+})
+
 t.test('a passkey that is not valid is rejected', async (t) => {
   const { client } = await start(t)
-  const credentials = ['', 'x', 'null', '{}', '{"id":1}', '{"id":"unknown"}', '{"response":{}}']
+  const valid = {
+    id: 'x',
+    rawId: 'x',
+    type: 'public-key',
+    clientExtensionResults: {},
+    response: {
+      clientDataJSON: 'e30',
+      authenticatorData: '',
+      signature: '',
+      attestationObject: '',
+    },
+  }
+  const credentials = [
+    ...['', 'x', 'null', '{}', '{"id":1}', '{"id":"unknown"}', '{"response":{}}', '{"id":[["a"]]}'],
+    ...[
+      {},
+      { id: [['a']] },
+      { id: ['x'] },
+      { response: [] },
+      { response: { clientDataJSON: 1 } },
+    ].map((change) => JSON.stringify({ ...valid, ...change })),
+  ]
   for (const path of [
     '/admin/login/passkey',
     '/admin/confirm/passkey',
@@ -72,6 +177,9 @@ t.test('a passkey that is not valid is rejected', async (t) => {
       t.equal((await client.post(path, { credential })).status, 422, `${path} ${credential}`)
     }
   }
+  const { items } = await client.call('GET', '/api/admin/audit-log?action=sign_in.failed')
+  const own = items.filter(({ actor }: { actor: string }) => actor === ADMIN.email)
+  t.equal(own.length, credentials.length, 'failed confirmations are recorded')
 })
 
 t.test('a new password does not replace the second factor', async (t) => {
@@ -202,9 +310,10 @@ t.test('an owner removes the second factor of a person who has lost it', async (
 })
 
 t.test('sensitive changes and large exports require a recent sign-in', async (t) => {
-  const { url, app } = await startPortal(t, manyOrders(1001))
+  const { url, app } = await startPortal(t, manyOrders(1001), upstreamEnvironment(UNREACHABLE))
   const client = await signInClient(url, ADMIN)
-  const headers = { authorization: `Bearer ${await signIn(url)}` }
+  const token = await signIn(url)
+  const headers = { authorization: `Bearer ${token}` }
   const age = (minutes: number) =>
     app.database.query('UPDATE sessions SET authenticated_at = ?', [Date.now() - minutes * 60_000])
   const newKey = { name: 'Shop', scopes: 'orders:read', days: '30' }
@@ -222,7 +331,30 @@ t.test('sensitive changes and large exports require a recent sign-in', async (t)
   t.equal((await client.post('/admin/settings/api-keys', newKey)).status, 201, 'an open form')
   t.equal(await getExport(''), 403)
   t.equal(await getExport('&status=paid'), 200, 'fewer than 1,000 orders')
+  const money = ['/admin/orders/1/refund', '/admin/orders/1/fulfilment']
+  for (const path of money) {
+    const { headers: given } = await client.get(path)
+    t.equal(given.get('location'), `/admin/confirm?returnTo=${encodeURIComponent(path)}`)
+  }
+  const { key } = await client.call('POST', '/api/admin/api-keys', {
+    name: 'Shop',
+    scopes: ['provider:write'],
+  })
+  const place = async (token: string) =>
+    (
+      await fetch(`${url}/api/ordersource/offset-orders`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: '{}',
+      })
+    ).status
+  t.equal(await place(token), 502, 'the provider is asked')
   await age(31)
+  for (const path of money) {
+    t.match((await client.post(path, {})).headers.get('location'), /^\/admin\/confirm/, path)
+  }
+  t.equal(await place(token), 403)
+  t.equal(await place(key), 502, 'API keys have no sign-in')
   t.equal((await client.post('/admin/settings/api-keys', newKey)).status, 303)
   t.match(await client.post('/admin/confirm', { password: 'wrong' }), { status: 422 })
   const { password } = ADMIN
@@ -241,4 +373,27 @@ t.test('sensitive changes and large exports require a recent sign-in', async (t)
     'a new session replaces the old one',
   )
   t.equal((await client.get('/admin/settings/api-keys/new')).status, 200)
+})
+
+t.test('pages that show a new secret are not compressed', async (t) => {
+  const { client } = await start(t)
+  const isCompressed = ({ headers }: { headers: Headers }) => headers.has('content-encoding')
+  t.equal(isCompressed(await client.get('/admin/account/second-factor')), false)
+  t.equal(isCompressed(await client.get('/admin/orders')), true, 'others are')
+  t.equal(isCompressed(await client.get(APP_PAGE)), false)
+  await addApp(client)
+  const webhooks = '/admin/settings/webhooks'
+  const endpoint = { url: 'https://shop.invalid/', description: '', events: 'order.paid' }
+  const created = await client.post(webhooks, endpoint)
+  const [path = ''] = /\/admin\/settings\/webhooks\/we_\w+/.exec(created.text) ?? []
+  const key = { name: 'Shop', scopes: 'orders:read', days: '30' }
+  for (const [response, secret] of [
+    [await client.post('/admin/account/recovery-codes', {}), /recovery-codes/],
+    [await client.post('/admin/settings/api-keys', key), /\bcwk_\w+/],
+    [created, /whsec_/],
+    [await client.post(`${path}/rotate-secret`, {}), /whsec_/],
+  ] as const) {
+    t.match(response.text, secret)
+    t.equal(isCompressed(response), false)
+  }
 })

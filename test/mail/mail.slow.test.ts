@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PNG } from 'pngjs'
 import t from 'tap'
 import { createMailbox } from '../../src/demo/mailbox.js'
-import { temporaryFolder } from '../support/app.js'
+import { startApp, temporaryFolder } from '../support/app.js'
 import { createCertificate } from '../support/certificate.js'
 import { createSmtpDelivery } from '../../src/mail/smtp-delivery.js'
 import {
@@ -17,6 +17,7 @@ import { RETIREMENT } from '../support/order-store.js'
 import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { createGuest, placeOrder, toText } from '../support/guest.js'
 import { createSmtpError, startSmtpServer, type ReceivedMail } from '../support/smtp-server.js'
+import { ADMIN_ACCOUNTS } from '../support/sign-in.js'
 import { getSessionId, sendWebhooks, startStripe } from '../support/stripe.js'
 import { waitFor, waitForEqual } from '../support/wait-for.js'
 
@@ -201,7 +202,9 @@ t.test('an email is sent again until the server takes it', async (t) => {
   for (let attempts = 3; attempts <= 7; attempts++) {
     await waitFor(async () => {
       await skipPauses(app)
-      const [row] = await app.database.query<{ attempts: number }>('SELECT attempts FROM outbox')
+      const [row] = await app.database.query<{ attempts: number }>(
+        "SELECT attempts FROM outbox WHERE queue = 'mail'",
+      )
       return (row?.attempts ?? 0) >= attempts
     })
   }
@@ -578,9 +581,9 @@ t.test('without a mail server nothing is queued, and the portal says so', async 
 
 t.test('the demo shows emails instead of sending them', async (t) => {
   const mailbox = createMailbox()
-  const { url } = await startTwoAdmins(
+  const { url } = await startApp(
     t,
-    { PRICE_PER_TONNE: '24.50' },
+    { ADMIN_ACCOUNTS, PRICE_PER_TONNE: '24.50' },
     { mailDelivery: mailbox.delivery, pages: mailbox.pages },
   )
   const guest = createGuest(url)

@@ -31,6 +31,10 @@ export async function startMailService(t: Test, environment: NodeJS.ProcessEnv =
   const smtp = await startSmtpServer(t)
   const service = await startTwoAdmins(t, { ...(await mailEnvironment(smtp)), ...environment })
 
+  // Both administrators are told that they signed in on a new device.
+  await waitFor(async () => smtp.notices.length === 2)
+  smtp.attempts.length = 0
+
   /** Waits for this many emails; returns the latest. */
   async function waitForMails(count: number): Promise<ReceivedMail> {
     await waitFor(async () => smtp.mails.length >= count)

@@ -23,8 +23,10 @@ export const createSmtpError = (responseCode: number, message: string): Error =>
 
 export interface TestSmtpServer {
   port: number
-  /** Received mails, the oldest first */
+  /** Received mails, the oldest first, except notices */
   mails: ReceivedMail[]
+  /** Received notices to users about their accounts, the oldest first */
+  notices: ReceivedMail[]
   /** Recipients of all attempts */
   attempts: string[]
   /** Passwords of attempts to sign in */
@@ -44,6 +46,7 @@ export async function startSmtpServer(
   const { port = 0, ...others } = options
   const state: Omit<TestSmtpServer, 'port' | 'stop'> = {
     mails: [],
+    notices: [],
     attempts: [],
     passwords: [],
     rejectRecipient: () => null,
@@ -71,7 +74,8 @@ export async function startSmtpServer(
           const { headers, parts } = parseMime(raw)
           const findText = (type: string) =>
             parts.find((part) => part.type === type)?.content.toString() ?? ''
-          state.mails.push({
+          const isNotice = headers.get('message-id')?.startsWith('<notice_') ?? false
+          state[isNotice ? 'notices' : 'mails'].push({
             from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
             recipients: envelope.rcptTo.map(({ address }) => address),
             raw,

@@ -4,6 +4,7 @@ import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { createQrMatrix, renderSvg } from '../../qr-code/qr-image.js'
+import { getOwn } from '../../validation/get-own.js'
 import { getBrowserName } from '../browser-name.js'
 import { toText } from '../password-form.js'
 import { hasSecondFactor } from './second-factor-store.js'
@@ -33,6 +34,8 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
 
   const options = {
     config: { permission: 'account:own', recentSignIn: true, withoutSecondFactor: true },
+    // Not compressed, because the size of a compressed response can reveal a secret in it (BREACH).
+    compress: false,
   } as const
 
   const getOwner = (request: FastifyRequest): FactorOwner => ({
@@ -62,7 +65,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
       dateStyle: 'medium',
       timeZone: app.config.TIME_ZONE,
     })
-    const text = SUCCESS[reply.consumeFlash()?.code ?? '']
+    const text = getOwn(SUCCESS, reply.consumeFlash()?.code ?? '')
     return reply.renderView(
       { page: 'accounts/second-factor' },
       {
@@ -111,6 +114,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
       if (newApp === null) return reply.redirect('/admin/account/authenticator-app', 303)
       try {
         const codes = await secondFactors.addApp(getOwner(request), newApp, toText(code))
+        await app.notifyUser(request, email, 'second_factor.added')
         return await showCodes(reply, codes, 'app-added')
       } catch (error) {
         if (!(error instanceof Problem) || error.statusCode !== 401) throw error
@@ -129,6 +133,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
     factor: Parameters<SecondFactors['remove']>[1],
   ): Promise<FastifyReply> {
     if (await secondFactors.remove(getAuditActor(request), factor)) {
+      await app.notifyUser(request, request.administrator.email, 'second_factor.removed')
       reply.setFlash({ code: factor === 'app' ? 'app-removed' : 'passkey-removed', orderId: '' })
     }
     return reply.redirect(URL_OF_PAGE, 303)
@@ -163,17 +168,17 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
         toText(credential),
       )
       const codes = await secondFactors.addPasskey(getOwner(request), passkey)
+      await app.notifyUser(request, passkey.email, 'second_factor.added')
       return showCodes(reply, codes, 'passkey-added')
     },
   )
 
   app.post('/admin/account/recovery-codes', options, async (request, reply) => {
-    if (!(await secondFactors.has(request.administrator.email)))
-      return reply.redirect(URL_OF_PAGE, 303)
-    return reply.renderView(
-      { page: 'accounts/recovery-codes' },
-      { codes: await secondFactors.renewRecoveryCodes(getAuditActor(request)) },
-    )
+    const { email } = request.administrator
+    if (!(await secondFactors.has(email))) return reply.redirect(URL_OF_PAGE, 303)
+    const codes = await secondFactors.renewRecoveryCodes(getAuditActor(request))
+    await app.notifyUser(request, email, 'recovery_codes.created')
+    return reply.renderView({ page: 'accounts/recovery-codes' }, { codes })
   })
 }
 

@@ -4,6 +4,8 @@ import type { AuditActor } from '../../audit/audit-entry.js'
 import { createSecretCipher } from '../../config/secret-cipher.js'
 import type { Queryable } from '../../database/database.js'
 import { Problem } from '../../http/problem.js'
+import { consumeAll } from '../../state-store/consume-all.js'
+import type { Budget } from '../../state-store/key-value-store.js'
 import type { HashIdentifier } from '../hashed-identifier.js'
 import { endSessions } from '../end-sessions.js'
 import { createPasskeys } from './passkeys.js'
@@ -12,8 +14,12 @@ import { createSecondFactorStore, hasStoredFactor, type Passkey } from './second
 import { buildTotpUri, createTotpSecret, verifyTotp } from './totp.js'
 import { createChallenges } from './webauthn-challenges.js'
 
-/** Wrong codes per account */
-const CODE_BUDGET = { limit: 10, windowMs: 15 * 60_000 }
+const MINUTE_MS = 60_000
+/** Wrong codes on one known device */
+const DEVICE_BUDGET: Budget = { limit: 10, windowMs: 15 * MINUTE_MS }
+/** Wrong codes for one account on all other devices */
+const STRANGER_BUDGET: Budget = { limit: 10, windowMs: 15 * MINUTE_MS }
+const STRANGER_DAY_BUDGET: Budget = { limit: 20, windowMs: 24 * 60 * MINUTE_MS }
 const MAX_PASSKEYS = 20
 
 const createWrongCodeProblem = (): Problem =>
@@ -94,23 +100,42 @@ export function createSecondFactors(
 
     /**
      * Checks a code from the authenticator app, or a recovery code, and uses it up. Throws a
-     * Problem: 401 if it is wrong, 429 after too many wrong codes.
+     * Problem: 401 if it is wrong, 429 after too many wrong codes. Wrong codes on other devices
+     * count neither against a known device nor against recovery codes, which cannot be guessed. So
+     * strangers who know the password cannot lock the user out.
+     *
+     * @param device ID of a device that the account has signed in on before, or `null`
      */
-    async useCode(email: string, code: string): Promise<'app' | 'recovery_code'> {
-      const key = `codes:${hashIdentifier('codes', email)}`
-      const waitMs = await stateStore.consume(key, CODE_BUDGET)
-      if (waitMs > 0) {
-        throw new Problem(429, 'Too many wrong codes. Try again in a few minutes.', {
-          headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
-        })
+    async useCode(
+      email: string,
+      code: string,
+      device: string | null,
+    ): Promise<'app' | 'recovery_code'> {
+      if (isRecoveryCode(code)) {
+        const isUsed = await store.useRecoveryCode(email, hashRecoveryCode(code))
+        if (!isUsed) throw createWrongCodeProblem()
+        return 'recovery_code'
       }
-      const isRecovery = isRecoveryCode(code)
-      const isValid = isRecovery
-        ? await store.useRecoveryCode(email, hashRecoveryCode(code))
-        : await isValidTotp(email, code.replace(/\s/g, ''))
-      if (!isValid) throw createWrongCodeProblem()
-      await stateStore.refund(key)
-      return isRecovery ? 'recovery_code' : 'app'
+      const account = hashIdentifier('codes', email)
+      const { waitMs, refund } = await consumeAll(
+        stateStore,
+        device === null
+          ? [
+              [`codes:${account}`, STRANGER_BUDGET],
+              [`codes:day:${account}`, STRANGER_DAY_BUDGET],
+            ]
+          : [[`codes:device:${device}`, DEVICE_BUDGET]],
+      )
+      if (waitMs > 0) {
+        throw new Problem(
+          429,
+          'Too many wrong codes. Try again later, use a recovery code, or sign in on a device that you have used before.',
+          { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } },
+        )
+      }
+      if (!(await isValidTotp(email, code.replace(/\s/g, '')))) throw createWrongCodeProblem()
+      await refund()
+      return 'app'
     },
 
     createApp(email: string, secret = createTotpSecret()): NewApp {

@@ -5,10 +5,12 @@ import { getLinkPath } from '../../accounts/account-links.js'
 import type { AccountState, ManagedAccount } from '../../accounts/account-store.js'
 import { NewAccount } from '../../accounts/new-account.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS, ROLES } from '../../accounts/permissions.js'
+import { removeSecondFactor } from '../../accounts/remove-second-factor.js'
 import { getAuditActor } from '../../audit/audit-log.js'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
 import adminPages from '../../plugins/admin-pages.js'
+import { getOwn } from '../../validation/get-own.js'
 import { checker } from '../../validation/validator.js'
 import { getFormatters, type Formatters } from '../formatters.js'
 import { renderSettings } from './render-settings.js'
@@ -141,7 +143,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
     const { email } = reply.request.administrator
     const format = getRequestFormatters(reply.request)
     const accounts = await app.accounts.list()
-    const text = SUCCESS[reply.consumeFlash()?.code ?? '']
+    const text = getOwn(SUCCESS, reply.consumeFlash()?.code ?? '')
     return renderSettings(
       reply,
       { page: 'portal/settings/people' },
@@ -223,9 +225,7 @@ const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) =
   })
 
   app.post<Route>(`${PEOPLE_URL}/:id/second-factor/remove`, MANAGE, async (request, reply) => {
-    const { params, administrator, log } = request
-    getChangedAccount(await app.accounts.removeSecondFactor(params.id, getAuditActor(request)))
-    log.info({ account: params.id, by: administrator.email }, 'second factor removed')
+    await removeSecondFactor(app, request, request.params.id)
     return redirect(reply, 'second-factor-removed')
   })
 

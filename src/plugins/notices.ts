@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import fp from 'fastify-plugin'
+import { getAuditAddress } from '../audit/audit-log.js'
+import { ACCOUNT_MAIL_QUEUE } from '../accounts/account-mail.js'
+import { getBrowserName } from '../accounts/browser-name.js'
+import { createIdentifierHasher } from '../accounts/hashed-identifier.js'
+import type { Notice, NoticePayload } from '../accounts/notices.js'
+import { enqueueMessage } from '../outbox/outbox.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Emails the user of an account about a request, if emails are configured. Never throws: a
+     * notice that cannot be queued is logged.
+     *
+     * @param email of the account
+     */
+    notifyUser(request: FastifyRequest, email: string, notice: Notice): Promise<void>
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Notices to users about their own accounts. */
+export default fp<{ isMailConfigured: boolean }>(
+  async (app, { isMailConfigured }) => {
+    const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
+
+    /** Whether the user was notified of the same recently. */
+    async function isRepeated(email: string, by: string, notice: Notice): Promise<boolean> {
+      const limits: Partial<Record<Notice, [key: string, windowMs: number]>> = {
+        'sign_in.failed': [hashIdentifier('failed', email), DAY_MS],
+        // Programs keep no device cookie.
+        'sign_in.new_device': [hashIdentifier('device', email, by), 30 * DAY_MS],
+      }
+      const limit = limits[notice]
+      if (limit === undefined) return false
+      const [key, windowMs] = limit
+      return (await app.stateStore.consume(`notice:${key}`, { limit: 1, windowMs })) > 0
+    }
+
+    app.decorate('notifyUser', async (request, email, notice) => {
+      if (!isMailConfigured) return
+      const user = request.knownAdministrator?.email ?? email
+      const browser = getBrowserName(request.headers['user-agent'] ?? '')
+      const by = user === email ? `${browser}, ${getAuditAddress(request) ?? ''}` : user
+      const payload: NoticePayload = { email, at: Date.now(), by }
+      try {
+        if (await isRepeated(email, by, notice)) return
+        await enqueueMessage(app.database, {
+          id: `notice_${randomUUID().replaceAll('-', '')}`,
+          queue: ACCOUNT_MAIL_QUEUE,
+          sequence: `${ACCOUNT_MAIL_QUEUE}:${email}`,
+          type: notice,
+          orderId: null,
+          payload,
+        })
+      } catch (err) {
+        request.log.error({ err, notice }, 'the user was not notified')
+      }
+    })
+  },
+  { name: 'notices', dependencies: ['config', 'database', 'session', 'state-store'] },
+)
