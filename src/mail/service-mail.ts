@@ -51,6 +51,6 @@ export function createServiceMail(
     findObstacle: createObstacleFinder(app.database, payments),
     hasLogo: logo !== null,
     holdMs: config.MAIL_HOLD_SECONDS * 1000,
-    delivery: watched && watched.delivery,
+    delivery: watched?.delivery ?? null,
   })
 }

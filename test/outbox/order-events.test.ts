@@ -201,7 +201,9 @@ for (const [engine, open] of Object.entries(engines)) {
     const write: Database['write'] = (work) =>
       isDown ? Promise.reject(new DatabaseUnavailableError('down', {})) : database.write(work)
     const dispatcher = createEventDispatcher(store, { ...database, write }, log)
-    dispatcher.addConsumer('mail', async () => void seen++)
+    dispatcher.addConsumer('mail', async () => {
+      seen++
+    })
     await t.rejects(dispatcher.dispatch(), { message: 'down' })
     isDown = false
     await dispatcher.dispatch()

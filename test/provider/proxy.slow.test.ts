@@ -647,7 +647,7 @@ t.test('rejects an invalid configuration without quoting it', async (t) => {
     'portfolios',
     'GET portfolios',
     'FETCH /x',
-    'GET /x?y',
+    'GET /x?y=1',
     'GET /../x',
     'GET /x,',
     '/x',

@@ -1,5 +1,6 @@
-import { Readable } from 'node:stream'
-import ExcelJS, { type Cell, type CellValue, type Row } from 'exceljs'
+import { arrayBuffer } from 'node:stream/consumers'
+import { isDeepStrictEqual } from 'node:util'
+import ExcelJS, { type Cell, type Row } from 'exceljs'
 import { Temporal } from 'temporal-polyfill'
 import { getMinorUnitDigits } from '../../formatting/minor-units.js'
 import { escapeFormula } from '../formula-escaping.js'
@@ -24,9 +25,9 @@ function toColumn(title: string): SheetColumn {
 }
 
 /** The value of a cell; of a formula, its result. */
-const getValue = ({ value, text }: Cell): CellValue => {
-  const result =
-    value !== null && typeof value === 'object' && 'result' in value ? value.result : value
+function getValue({ value, text }: Cell): Date | number | string {
+  const isFormula = value !== null && typeof value === 'object' && 'result' in value
+  const result = isFormula ? value.result : value
   return result instanceof Date || typeof result === 'number' ? result : text
 }
 
@@ -40,39 +41,35 @@ const toIsoTime = (local: Date, timeZone: string): string =>
 function readRow(row: Row, columns: readonly SheetColumn[]): string[] {
   const width = Math.max(columns.length, row.cellCount)
   const values = Array.from({ length: width }, (_, index) => getValue(row.getCell(index + 1)))
-  const currency = String(values[columns.findIndex(({ name }) => /^currency$/i.test(name))] ?? '')
+  const currency = values[columns.findIndex(({ name }) => /^currency$/i.test(name))]
   return values.map((value, index) => {
     const { timeZone = 'UTC', isAmount = false } = columns[index] ?? {}
     if (value instanceof Date) return toIsoTime(value, timeZone)
-    if (typeof value !== 'number') return escapeFormula(fromExcelText(String(value ?? '')))
-    return String(isAmount ? Math.round(value * 10 ** getMinorUnitDigits(currency)) : value)
+    if (typeof value !== 'number') return escapeFormula(fromExcelText(value))
+    return String(isAmount ? Math.round(value * 10 ** getMinorUnitDigits(String(currency))) : value)
   })
 }
 
 /**
  * Reads the rows of an Excel workbook as records of a CSV file, whose lines are the rows. Reads the
- * first sheet, and the other sheets with the same header.
+ * first sheet, and the other sheets with the same header. The workbook is read into memory, because
+ * the streaming reader of exceljs waits forever for the end of a truncated file.
  */
 export async function* readWorkbook(source: AsyncIterable<Buffer>): AsyncGenerator<CsvRecord> {
-  const workbook = new ExcelJS.stream.xlsx.WorkbookReader(Readable.from(source), {
-    sharedStrings: 'cache',
-    styles: 'cache',
-    worksheets: 'emit',
-  })
+  const workbook = new ExcelJS.Workbook()
+  await workbook.xlsx.load(await arrayBuffer(source))
   let columns: SheetColumn[] | null = null
-  for await (const sheet of workbook) {
-    let isHeader = true
-    for await (const row of sheet) {
-      const titles = isHeader ? readRow(row, []).map(toColumn) : []
-      if (isHeader && columns === null) {
-        columns = titles
-        yield { line: row.number, cells: titles.map(({ name }) => name), error: null }
-      } else if (isHeader && JSON.stringify(titles) !== JSON.stringify(columns)) {
-        break
-      } else if (!isHeader) {
-        yield { line: row.number, cells: readRow(row, columns ?? []), error: null }
-      }
-      isHeader = false
+  /** Rows of the sheets read so far, so that each line number occurs once */
+  let offset = 0
+  for (const sheet of workbook.worksheets) {
+    const titles = readRow(sheet.getRow(1), []).map(toColumn)
+    if (columns === null) {
+      columns = titles
+      yield { line: 1, cells: titles.map(({ name }) => name), error: null }
+    } else if (!isDeepStrictEqual(titles, columns)) continue
+    for (let line = 2; line <= sheet.rowCount; line++) {
+      yield { line: offset + line, cells: readRow(sheet.getRow(line), columns), error: null }
     }
+    offset += sheet.rowCount
   }
 }

@@ -12,10 +12,10 @@ interface Callbacks {
 }
 
 /**
- * An optional byte order mark, blank lines, the line with which Excel names the separator, and the
- * first line after it.
+ * An optional byte order mark, blank lines, the line with which Excel names the separator, blank
+ * lines, and the first line after them.
  */
-const PREAMBLE = /^\ufeff?(?:[\s,;]*\n)?(?:"?sep=(.)"?[\r,;]*\n)?(?:\r?\n)*([^\n]*)(\n?)/i
+const PREAMBLE = /^\ufeff?(?:[\s,;]*\n)?(?:"?sep=(.)"?[\r,;]*\n)?(?:[\s,;]*\n)?([^\n]*)(\n?)/i
 
 function parsePreamble(start: Buffer) {
   const [, separator = ',', firstLine = '', lineBreak = ''] =
