@@ -10,6 +10,7 @@ import { freePort } from '../support/free-port.js'
 import { startReceiver } from '../support/webhook-receiver.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
+import { signIn } from '../support/sign-in.js'
 import { startPostgres } from '../support/postgres.js'
 import { waitFor } from '../support/wait-for.js'
 
@@ -272,7 +273,8 @@ t.test('sends generated QR codes to those who subscribe', async (t) => {
     ...TYPICAL_CALCULATIONS.custom,
     vessel: { name: 'Anonymous' },
   })
-  await api.call('GET', `${page.slice(api.url.length)}Second`)
+  const authorization = `Bearer ${await signIn(api.url)}`
+  await fetch(`${page}Second`, { headers: { authorization } })
   await waitForDeliveries(api, path, 2)
   t.same(
     receiver

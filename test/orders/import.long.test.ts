@@ -779,7 +779,9 @@ async function zip(): Promise<Buffer> {
 t.test('imports an exported workbook unchanged, with all its sheets', async (t) => {
   const wanted = randomOrders(300)
     .map(inCurrency)
-    .map((order) => ({ ...order, notes: order.notes.replace(/\s/g, ' ') }))
+    // Excel has one type of line break, and exceljs decodes entities twice.
+    .map((order) => ({ ...order, notes: order.notes.replace(/\r\n?/g, '\n') }))
+    .map((order) => JSON.parse(JSON.stringify(order).replaceAll('&amp;', '&')) as Order)
   const ids = wanted.map(({ id }) => id)
   for (const [timeZone, rowsPerSheet] of [
     ['UTC', 100],
