@@ -323,7 +323,8 @@ t.test('keys of an earlier version keep what they could do, in PostgreSQL', asyn
   const before = await startOrderApi(t, { DATABASE_URL })
   const shop = await createEarlierKeys(before)
   await before.app.database.query(WITHOUT_SETTLE)
-  await before.app.database.query('UPDATE schema_version SET version = version - 1')
+  // The two latest migrations are about the scope and an index.
+  await before.app.database.query('UPDATE schema_version SET version = version - 2')
   await before.app.close()
   await checkEarlierKeys(t, await startOrderApi(t, { DATABASE_URL }), shop)
 })
