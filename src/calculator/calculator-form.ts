@@ -162,7 +162,6 @@ function parseFields(
     }
   }
   if (!('fuelType' in schemas)) return { values, data, unparsable, readings }
-  if (data.use === 'shore-power') data.fuelType = values.fuelType = ELECTRICITY
   // The form has no unit selector for electricity.
   if (data.fuelType === ELECTRICITY) data.unit = 'kWh'
   const hidden = listHiddenFields(data)

@@ -351,15 +351,6 @@ t.test('a missing factor of shore power does not hide the result of the other li
   )
 })
 
-t.test('shore power was calculated as diesel', async (t) => {
-  const html = await getPage({ ...FORM, 'furtherLines.1.fuelType': 'mgo' })
-  t.equal(
-    /<data value="[^"]+">/.exec(html)?.[0],
-    /<data value="[^"]+">/.exec(await getPage(FORM))?.[0],
-  )
-  t.match(html, /<option value="electricity" selected>/)
-})
-
 t.test('the form offers the UK grid, and FAME apart from 30% HVO', async (t) => {
   const html = await getPage({})
   t.match(html, /Use the UK grid: 0\.18436 kg CO₂e\/kWh/)
