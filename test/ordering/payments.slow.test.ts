@@ -800,3 +800,19 @@ t.test('no secret and no page of Stripe is stored', async (t) => {
   db.close()
   t.notMatch(rows, /sk_test|whsec|http/)
 })
+
+t.test('a payment that cannot be checked delays no other', async (t) => {
+  const service = await start(t, { STRIPE_CHECK_INTERVAL: '0.1' })
+  const { app, stripe, getStatus } = service
+  stripe.sender.url = null
+  await app.database.query(
+    `CREATE TRIGGER poison BEFORE UPDATE ON payments
+     WHEN new.order_id = '1' AND new.state = 'paid' BEGIN SELECT RAISE(ABORT, 'poison'); END`,
+  )
+  const orders = [await order(service), await order(service, '/offset?type=custom&amount=3&unit=t')]
+  for (const { session } of orders) stripe.ledger.pay(session.id)
+  await waitForEqual(t, () => getStatus('2'), 'paid')
+  t.equal(await getStatus('1'), 'pending')
+  await app.database.query('DROP TRIGGER poison')
+  await waitForEqual(t, () => getStatus('1'), 'paid')
+})

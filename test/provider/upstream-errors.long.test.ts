@@ -768,9 +768,10 @@ t.test('streams long bodies in both directions without buffering them', async (t
   })
   const { url } = await startProcess(t, {
     ...upstreamEnvironment(upstream.url),
-    ORDERSOURCE_PUBLIC_ROUTES: 'GET /endless,POST /sink',
+    ORDERSOURCE_PUBLIC_ROUTES: 'POST /sink',
     ORDERSOURCE_TIMEOUT_MS: '20000',
   })
+  const authorization = `Bearer ${await signIn(url)}`
 
   // Warm up, then open connections that read nothing.
   await fetch(`${url}${MOUNT}/nothing`)
@@ -778,7 +779,9 @@ t.test('streams long bodies in both directions without buffering them', async (t
   const idle = await Promise.all(Array.from({ length: 20 }, () => rawSocket(url)))
   for (const socket of idle) {
     socket.pause()
-    socket.write(`GET ${MOUNT}/endless HTTP/1.1\r\nhost: x\r\n\r\n`)
+    socket.write(
+      `GET ${MOUNT}/endless HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`,
+    )
   }
   await sleep(1_500)
   const held = await getMemoryMb(url)
@@ -787,7 +790,7 @@ t.test('streams long bodies in both directions without buffering them', async (t
 
   let bytes = 0
   let peak = 0
-  const client = httpRequest(`${url}${MOUNT}/endless`).end()
+  const client = httpRequest(`${url}${MOUNT}/endless`, { headers: { authorization } }).end()
   const [response] = (await once(client, 'response')) as [NodeJS.ReadableStream]
   const watch = setInterval(() => {
     void getMemoryMb(url).then((memory) => (peak = Math.max(peak, memory)))

@@ -9,6 +9,7 @@ import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { deleteEndpoint, insertEndpoint } from '../../src/integrations/webhooks/endpoint-store.js'
 import { buildTestMessage } from '../../src/integrations/webhooks/message.js'
+import { EVENT_QUEUE } from '../../src/outbox/event-dispatcher.js'
 import { enqueueMessage } from '../../src/outbox/outbox.js'
 import { projectRoot } from '../../src/config/project-root.js'
 import { createMailbox } from '../../src/demo/mailbox.js'
@@ -31,6 +32,7 @@ import { routeTable } from '../support/route-table.js'
 import {
   ACCOUNT_ID,
   DELIVERY_ID,
+  EVENT_ID,
   LINK_TOKENS,
   SESSION_ID,
   validCalls,
@@ -156,6 +158,14 @@ async function issueCertificate(guestOrder: string): Promise<string> {
 }
 
 const guestOrder = await placeOrder(createGuest(url))
+await enqueueMessage(app.database, {
+  id: EVENT_ID,
+  queue: EVENT_QUEUE,
+  sequence: EVENT_ID,
+  type: 'mail',
+  orderId: '1',
+  payload: { order: { id: '1', orderNumber: 'CW-000001', version: 1 } },
+})
 const mail = await waitFor(async () => {
   const [row] = await app.database.query<{ path: string }>(
     "SELECT '/admin/orders/' || order_id || '/mails/' || id AS path FROM outbox WHERE queue = 'mail'",

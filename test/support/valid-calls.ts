@@ -91,6 +91,8 @@ const WEBHOOK = {
 /** A webhook endpoint and a delivery to it, if a test creates them. */
 export const WEBHOOK_ID = 'we_1'
 export const DELIVERY_ID = 'msg_1'
+/** An event that was set aside, if a test sets it aside. */
+export const EVENT_ID = 'event_1'
 /** A session, if a test starts it. */
 export const SESSION_ID = 'session_1'
 /** An account, and the tokens of links by purpose, if a test creates them. */
@@ -478,7 +480,7 @@ const sketches = ({
   'GET /admin/settings/email': [{ query: { state: 'failed', page: '2' } }],
   'GET /admin/settings/events': [{}],
   'POST /admin/settings/events/:id/retry': [
-    { path: `/admin/settings/events/${DELIVERY_ID}/retry`, form: {} },
+    { path: `/admin/settings/events/${EVENT_ID}/retry`, form: {} },
   ],
   'GET /admin/settings': [{}],
   'GET /admin/settings/webhooks': [{}],
