@@ -1,6 +1,7 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import { formatUnambiguous, parseNumber } from '../formatting/number-input.js'
 import type { FieldError } from '../validation/field-errors.js'
+import { getOwn } from '../validation/get-own.js'
 import {
   CALCULATOR_DATA,
   CERTIFIABLE,
@@ -138,7 +139,7 @@ function parseFields(
     if (!(unit in schemas)) return UNIT_SPELLINGS[unit] ?? []
     // The form has no unit selector for electricity.
     const selected = getText('fuelType') === ELECTRICITY ? 'kWh' : getText(unit)
-    return UNIT_SPELLINGS[selected || (defaults[unit] ?? '')] ?? []
+    return getOwn(UNIT_SPELLINGS, selected || (defaults[unit] ?? '')) ?? []
   }
   for (const [name, schema] of Object.entries(schemas)) {
     if (schema.type === 'array') continue
