@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import accountManagement from './accounts/account-management.js'
 import { createAccountMail } from './accounts/account-mail.js'
 import accounts from './accounts/accounts.js'
+import notifyUser from './accounts/notify-user.js'
 import auditRoutes from './audit/routes.js'
 import calculator from './calculator/calculator.js'
 import apiKeyRoutes from './integrations/api-keys/routes.js'
@@ -20,7 +21,7 @@ import { createPriceTerms } from './ordering/ordering-config.js'
 import ordering, { createServiceLinks, createServiceQuotes } from './ordering/ordering.js'
 import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
-import { addFilterResolver, createFilterResolver } from './payments/payment-filter.js'
+import { addFilterResolver, createFilterResolver } from './payments/filter-resolver.js'
 import { createPaymentStore } from './payments/payment-store.js'
 import paymentRoutes from './payments/payment-routes.js'
 import { createServicePayments } from './payments/service-payments.js'
@@ -60,7 +61,6 @@ import health from './plugins/health.js'
 import hostHeader from './plugins/host-header.js'
 import htmx from './plugins/htmx.js'
 import jsonParser from './plugins/json-parser.js'
-import notices from './plugins/notices.js'
 import loadShedding from './plugins/load-shedding.js'
 import flash from './plugins/flash.js'
 import permissions from './plugins/permissions.js'
@@ -138,7 +138,7 @@ export async function buildApp({
   await app.register(apiKeys)
   await app.register(session)
   await app.register(permissions)
-  await app.register(notices, {
+  await app.register(notifyUser, {
     isMailConfigured: mailDelivery !== undefined || getMailSettings(app.config) !== null,
   })
   await app.register(flash)

@@ -82,7 +82,7 @@ export async function startServer(
     if (first !== undefined) process.stderr.write(formatCredentials(first))
     return app
   } catch (error) {
-    // Nobody has seen the password.
+    // Its password was never shown.
     first?.discard()
     process.stderr.write(`${describeStartError(error)}\n`)
     process.exit(1)

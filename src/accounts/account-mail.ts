@@ -8,7 +8,7 @@ import type { Sender, SendResult } from '../outbox/outbox-worker.js'
 import { isNotice, NOTICE_TEXTS, type Notice, type NoticePayload } from './notices.js'
 import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
 
-export const ACCOUNT_MAIL_QUEUE = 'account-mail'
+const QUEUE = 'account-mail'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -51,6 +51,24 @@ const LINK_TEXTS: Record<LinkPurpose, Text> = {
 }
 
 type Services = Pick<FastifyInstance, 'accounts' | 'config' | 'publicBaseUrl' | 'view'>
+
+/**
+ * Queues an email to a user. Emails to the same recipient are sent in order.
+ *
+ * @param recipient ID or email of the account
+ */
+export const enqueueAccountMail = (
+  tx: Queryable,
+  recipient: string,
+  message: { type: LinkPurpose; payload: Payload } | { type: Notice; payload: NoticePayload },
+): Promise<unknown> =>
+  enqueueMessage(tx, {
+    id: `account_${randomUUID().replaceAll('-', '')}`,
+    queue: QUEUE,
+    sequence: `${QUEUE}:${recipient}`,
+    orderId: null,
+    ...message,
+  })
 
 /** Sends emails to users: links to set their password, and notices about their account. */
 export function createAccountMail(
@@ -136,21 +154,14 @@ export function createAccountMail(
     async enqueue(tx: Queryable, purpose: LinkPurpose, accountId: string): Promise<void> {
       if (delivery === null) return
       const payload: Payload = { accountId }
-      await enqueueMessage(tx, {
-        id: `account_${randomUUID().replaceAll('-', '')}`,
-        queue: ACCOUNT_MAIL_QUEUE,
-        sequence: `${ACCOUNT_MAIL_QUEUE}:${accountId}`,
-        type: purpose,
-        orderId: null,
-        payload,
-      })
+      await enqueueAccountMail(tx, accountId, { type: purpose, payload })
     },
 
     /** `null` if emails are not configured */
     sender:
       delivery &&
       ({
-        queuePrefix: ACCOUNT_MAIL_QUEUE,
+        queuePrefix: QUEUE,
         concurrency: CONCURRENCY,
         leaseMs: MAX_SEND_MS + GRACE_MS,
         retryDelaysMs: RETRY_DELAYS_MS,

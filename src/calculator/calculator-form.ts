@@ -1,7 +1,6 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import { formatUnambiguous, parseNumber } from '../formatting/number-input.js'
 import type { FieldError } from '../validation/field-errors.js'
-import { getOwn } from '../validation/get-own.js'
 import {
   CALCULATOR_DATA,
   CERTIFIABLE,
@@ -12,7 +11,7 @@ import {
 } from './calculator-data.js'
 import { ELECTRICITY } from './factors/editions.js'
 import { DEFAULT_FRAMEWORK } from './factors/frameworks.js'
-import { UNIT_SPELLINGS } from './units.js'
+import { listUnitSpellings } from './unit-spellings.js'
 import { validateCalculation } from './validate-calculation.js'
 
 /** A calculator's form as submitted. Fields of further lines are named `furtherLines.0.quantity`. */
@@ -56,14 +55,6 @@ const LINE_DEFAULTS = { use: 'generators', fuelType: 'mgo', unit: 'l', certified
 /** Fields of a form that are not part of the calculation. */
 const FORM_FIELDS: Partial<Record<CalculatorType, Record<string, TSchema>>> = {
   distance: { tripLength: Type.Number(), tripLengthUnit: Type.String() },
-}
-
-/** The units of number fields: a unit, or the field that selects it. */
-const UNITS: Record<string, string> = {
-  ...{ quantity: 'unit', amount: 'unit', distance: 'distanceUnit', tripLength: 'tripLengthUnit' },
-  ...{ consumption: 'consumptionUnit', speedKn: 'kn', referenceSpeedKn: 'kn', hvoPercent: '%' },
-  ...{ generatorLitresPerHour: 'l/h', generatorHours: 'h', kgCo2ePerKwh: 'kg/kWh' },
-  certifiedGCo2ePerMj: 'g/MJ',
 }
 
 /** Required fields of a further line. */
@@ -134,13 +125,9 @@ function parseFields(
     const raw = getSubmitted(name)
     return typeof raw === 'string' ? raw.trim() : ''
   }
-  function getSpellings(name: string): readonly string[] {
-    const unit = UNITS[name] ?? ''
-    if (!(unit in schemas)) return UNIT_SPELLINGS[unit] ?? []
-    // The form has no unit selector for electricity.
-    const selected = getText('fuelType') === ELECTRICITY ? 'kWh' : getText(unit)
-    return getOwn(UNIT_SPELLINGS, selected || (defaults[unit] ?? '')) ?? []
-  }
+  // The form has no unit selector for electricity.
+  const getUnit = (field: string): string =>
+    getText('fuelType') === ELECTRICITY ? 'kWh' : getText(field) || (defaults[field] ?? '')
   for (const [name, schema] of Object.entries(schemas)) {
     if (schema.type === 'array') continue
     const raw = getSubmitted(name)
@@ -155,7 +142,7 @@ function parseFields(
       data[name] = text
       continue
     }
-    const parsed = parseNumber(text, { decimalSign, units: getSpellings(name) })
+    const parsed = parseNumber(text, { decimalSign, units: listUnitSpellings(name, getUnit) })
     if (!parsed.ok) unparsable.push({ path: name, message: parsed.message })
     else {
       data[name] = parsed.value

@@ -60,25 +60,3 @@ export const UNIT_SYMBOLS = {
   'l/h': 'l/h',
   'l/nmi': 'l/nmi',
 } as const
-
-/** What people write after a number, in lower case, by unit; longer spellings first. */
-export const UNIT_SPELLINGS: Readonly<Record<string, readonly string[]>> = {
-  l: ['litres', 'liters', 'litre', 'liter', 'ltr', 'l'],
-  m3: ['m³', 'm3', 'cbm'],
-  kg: ['kg'],
-  t: ['tonnes', 'tonne', 'mt', 't'],
-  'gal-us': ['us gallons', 'us gal', 'gallons', 'gal'],
-  'gal-imp': ['imp. gallons', 'imp gal', 'gallons', 'gal'],
-  kWh: ['kwh'],
-  nmi: ['nautical miles', 'nautical mi', 'nmi', 'nm'],
-  km: ['km'],
-  mi: ['miles', 'mile', 'mi'],
-  'l/h': ['litres/hour', 'l/h', 'lph'],
-  'l/nmi': ['litres/nmi', 'l/nmi', 'l/nm'],
-  d: ['days', 'day', 'd'],
-  h: ['hours', 'hour', 'hrs', 'h'],
-  kn: ['knots', 'knot', 'kts', 'kn', 'kt'],
-  '%': ['%'],
-  'kg/kWh': ['kg co₂e/kwh', 'kg/kwh'],
-  'g/MJ': ['g co₂e/mj', 'g/mj'],
-}

@@ -16,8 +16,21 @@ const MARKS = /[\u0300-\u036f\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8
 
 /** Lower-case letters that people type differently, and that Unicode does not decompose. */
 const LETTERS: Readonly<Record<string, string>> = {
-  ...{ æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ħ: 'h', ł: 'l', ŧ: 't', þ: 'th', ς: 'σ' },
-  ...{ ٱ: 'ا', ة: 'ه', ى: 'ي', ی: 'ي', ک: 'ك' },
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ł: 'l',
+  ŧ: 't',
+  þ: 'th',
+  ς: 'σ',
+  ٱ: 'ا',
+  ة: 'ه',
+  ى: 'ي',
+  ی: 'ي',
+  ک: 'ك',
 }
 const FOLDED_LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g')
 

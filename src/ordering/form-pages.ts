@@ -10,6 +10,7 @@ import { Problem } from '../http/problem.js'
 import { formatMoney } from '../formatting/money-formatter.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
+import { parseJson } from '../validation/parse-json.js'
 import { createFormId, isFormId, type FormTokens } from './form-token.js'
 import { getCertificateName, parseOrderForm, toText, type OrderForm } from './order-form.js'
 import {
@@ -169,13 +170,8 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   /** What was submitted in the form that a redirect shows again; empty if there is none. */
   function readDraft({ query, cookies }: FastifyRequest<{ Querystring: Fields }>): Fields {
     if (query.draft === undefined) return {}
-    try {
-      const text = Buffer.from(cookies[draftCookieName] ?? '', 'base64url').toString()
-      const draft = JSON.parse(text) as unknown
-      return typeof draft === 'object' && draft !== null ? { ...draft } : {}
-    } catch {
-      return {}
-    }
+    const draft = parseJson(Buffer.from(cookies[draftCookieName] ?? '', 'base64url').toString())
+    return typeof draft === 'object' && draft !== null ? { ...draft } : {}
   }
 
   app.get<{ Querystring: Fields }>('/offset', async (request, reply) => {

@@ -53,7 +53,7 @@ t.test('an order page never refreshed itself', async (t) => {
 
   const page = await guest.get(path)
   t.same(readRefresh(page), ['1', `${path}?refresh=1`, '3'])
-  t.match(page.text, `<noscript><p><a href="${path}">Check for news</a></p></noscript>`)
+  t.match(page.text, `<noscript><p><a href="${path}">Check for updates</a></p></noscript>`)
   const later = await guest.get(`${path}?refresh=7`, htmx)
   t.same(readRefresh(later), ['8', `${path}?refresh=8`, '19'], 'less often each time')
   t.notMatch(later.text, '<h1>')

@@ -63,13 +63,10 @@ export const parseVersion = (submitted: Record<string, unknown>): number =>
 /** Leaves out text that a form did not change, apart from line breaks and surrounding spaces. */
 export const omitUnchanged = (order: Order, changes: OrderChanges): OrderChanges =>
   Object.fromEntries(
-    (Object.keys(changes) as (keyof OrderChanges)[])
-      .filter(
-        (field) =>
-          typeof changes[field] !== 'string' ||
-          normalizeFieldValue(order[field]) !== changes[field],
-      )
-      .map((field) => [field, changes[field]]),
+    Object.entries(changes).filter(
+      ([field, value]) =>
+        typeof value !== 'string' || normalizeFieldValue(order[field as keyof Order]) !== value,
+    ),
   )
 
 /** Parses a submitted form; `changes` is `null` if a field is invalid. */

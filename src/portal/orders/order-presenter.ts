@@ -7,10 +7,10 @@ import type { OrderStore } from '../../order-store/order-store.js'
 import { getStatusBeforeCancellation } from '../../orders/order-status.js'
 import { getPreviousStatus } from '../../orders/undo.js'
 import { getUndoPermission } from '../../orders/status-permission.js'
-import type { Order } from '../../orders/order.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
+import { findUndoProblem } from '../../payments/payment.js'
 import { getFormatters } from '../formatters.js'
 import { buildOrderMailsView } from '../mail-view.js'
-import { explainBlockedUndo } from './blocked-undo.js'
 import type { GuestOrderData } from './certificate-section.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { isEditGroup } from './edit-form.js'
@@ -64,15 +64,18 @@ export function createOrderPresenter(
   const getOrderUrl = (request: OrderRequest, order: Order): string =>
     buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}`)
 
+  async function canUndo(order: Order, history: readonly HistoryEntry[]): Promise<boolean> {
+    if (order.status === 'cancelled') return getStatusBeforeCancellation(order) !== null
+    const previous = getPreviousStatus(order, history)
+    if (previous === undefined) return false
+    return findUndoProblem(order.status, previous, await payments.store.list(order.id)) === null
+  }
+
   /** The form that undoes the latest change of the status; `null` if it cannot be undone. */
-  async function buildUndo(request: OrderRequest, order: Order) {
-    const canUndo =
-      request.can(getUndoPermission(order.status)) &&
-      (order.status === 'cancelled'
-        ? getStatusBeforeCancellation(order) !== null
-        : getPreviousStatus(order, (await store.getHistory(order.id)) ?? []) !== undefined &&
-          (await explainBlockedUndo(order, store, payments.store)) === null)
-    if (!canUndo) return null
+  async function buildUndo(request: OrderRequest, order: Order, history: readonly HistoryEntry[]) {
+    if (!request.can(getUndoPermission(order.status)) || !(await canUndo(order, history))) {
+      return null
+    }
     return {
       action: buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}/restore`),
       target: '#messages',
@@ -86,15 +89,16 @@ export function createOrderPresenter(
     text: formatFlashMessage(code, order),
     undo:
       code === 'moved' || (code === 'cancelled' && order.status === 'cancelled')
-        ? await buildUndo(request, order)
+        ? await buildUndo(request, order, (await store.getHistory(order.id)) ?? [])
         : null,
   })
 
   /** Users can undo their own last change later, too. */
-  async function buildHistoryUndo(request: OrderRequest, { order, history: [latest] }: OrderData) {
+  async function buildHistoryUndo(request: OrderRequest, { order, history }: OrderData) {
+    const [latest] = history
     const isOwn = latest?.by === request.administrator.email
     const isStatusChange = latest?.changes.some(({ field }) => field === 'status')
-    return isOwn && isStatusChange ? buildUndo(request, order) : null
+    return isOwn && isStatusChange ? buildUndo(request, order, history) : null
   }
 
   async function consumeMessage(request: OrderRequest, reply: FastifyReply) {

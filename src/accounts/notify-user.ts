@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import fp from 'fastify-plugin'
 import { getAuditAddress } from '../audit/audit-log.js'
-import { ACCOUNT_MAIL_QUEUE } from '../accounts/account-mail.js'
-import { getBrowserName } from '../accounts/browser-name.js'
-import { createIdentifierHasher } from '../accounts/hashed-identifier.js'
-import type { Notice, NoticePayload } from '../accounts/notices.js'
-import { enqueueMessage } from '../outbox/outbox.js'
+import { enqueueAccountMail } from './account-mail.js'
+import { getBrowserName } from './browser-name.js'
+import { createIdentifierHasher } from './hashed-identifier.js'
+import type { Notice, NoticePayload } from './notices.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -47,18 +45,11 @@ export default fp<{ isMailConfigured: boolean }>(
       const payload: NoticePayload = { email, at: Date.now(), by }
       try {
         if (await isRepeated(email, by, notice)) return
-        await enqueueMessage(app.database, {
-          id: `notice_${randomUUID().replaceAll('-', '')}`,
-          queue: ACCOUNT_MAIL_QUEUE,
-          sequence: `${ACCOUNT_MAIL_QUEUE}:${email}`,
-          type: notice,
-          orderId: null,
-          payload,
-        })
+        await enqueueAccountMail(app.database, email, { type: notice, payload })
       } catch (err) {
         request.log.error({ err, notice }, 'the user was not notified')
       }
     })
   },
-  { name: 'notices', dependencies: ['config', 'database', 'session', 'state-store'] },
+  { name: 'notify-user', dependencies: ['config', 'database', 'session', 'state-store'] },
 )
