@@ -63,7 +63,7 @@ export const enqueueAccountMail = (
   message: { type: LinkPurpose; payload: Payload } | { type: Notice; payload: NoticePayload },
 ): Promise<unknown> =>
   enqueueMessage(tx, {
-    id: `account_${randomUUID().replaceAll('-', '')}`,
+    id: `${isNotice(message.type) ? 'notice' : 'account'}_${randomUUID().replaceAll('-', '')}`,
     queue: QUEUE,
     sequence: `${QUEUE}:${recipient}`,
     orderId: null,

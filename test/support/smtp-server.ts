@@ -74,7 +74,7 @@ export async function startSmtpServer(
           const { headers, parts } = parseMime(raw)
           const findText = (type: string) =>
             parts.find((part) => part.type === type)?.content.toString() ?? ''
-          const isNotice = findText('text/plain').includes('sign out all other devices')
+          const isNotice = headers.get('message-id')?.startsWith('<notice_') ?? false
           state[isNotice ? 'notices' : 'mails'].push({
             from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
             recipients: envelope.rcptTo.map(({ address }) => address),
