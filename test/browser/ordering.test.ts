@@ -2,7 +2,7 @@ import t from 'tap'
 import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { postJson } from '../support/app.js'
-import { PHONE, recordBrowserErrors } from '../support/browser.js'
+import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
 import { startTwoAdmins } from '../support/page-client.js'
 import { createGuest, placeOrder } from '../support/guest.js'
 import { waitForCertificate } from '../support/guest-orders.js'
@@ -86,7 +86,13 @@ t.test('the order page showed the old status until it was reloaded', async (t) =
   const { errors } = recordBrowserErrors(context, url)
   const page = await context.newPage()
   await page.goto(url + path)
-  await page.getByRole('heading', { name: 'Waiting for your payment' }).waitFor()
+  const status = page.getByRole('heading', { name: 'Waiting for your payment' })
+  await status.waitFor()
+  await page.setViewportSize(DESKTOP)
+  const [left, right] = await Promise.all(
+    [status, page.getByRole('heading', { name: 'Receipt' })].map((one) => one.boundingBox()),
+  )
+  t.ok(left && right && left.x < right.x && left.y === right.y, 'two columns')
   await page.getByRole('link', { name: 'Cancel order' }).focus()
 
   // An outage does not stop it.

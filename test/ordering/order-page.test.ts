@@ -49,7 +49,7 @@ t.test('an order page never refreshed itself', async (t) => {
   const { guest, path, change } = await startWithOrder(t)
   const htmx = { 'hx-request': 'true', 'hx-request-type': 'partial' }
   const readRefresh = ({ text }: PageResponse) =>
-    /<div id="refresh-(\d+)" hx-get="([^"]+)" hx-trigger="every (\d+)s"/.exec(text)?.slice(1)
+    /<span id="refresh-(\d+)" hx-get="([^"]+)" hx-trigger="every (\d+)s"/.exec(text)?.slice(1)
 
   const page = await guest.get(path)
   t.same(readRefresh(page), ['1', `${path}?refresh=1`, '3'])
