@@ -75,7 +75,9 @@ export async function startServer(
     closeWithGrace(closing, async ({ err, signal }) => {
       if (err) app.log.fatal({ err }, 'closing after an error')
       else app.log.info({ signal }, 'closing')
-      if (!err) await app.drain(Math.min(DRAIN_MS, SHUTDOWN_TIMEOUT_MS / 4))
+      if (!err) {
+        await app.drain(Math.min(DRAIN_MS, SHUTDOWN_TIMEOUT_MS / 4), SHUTDOWN_TIMEOUT_MS / 2)
+      }
       await app.close()
     })
     await app.listen({ host: HOST, port: PORT })

@@ -8,8 +8,9 @@ declare module 'fastify' {
     /**
      * Announces the coming shutdown, then waits before the server closes. Meanwhile, responses
      * carry `Connection: close`, so that clients send no requests on a connection that is closing.
+     * Waits longer, up to `maxMs`, while requests are waiting to be read.
      */
-    drain: (milliseconds: number) => Promise<void>
+    drain: (minMs: number, maxMs: number) => Promise<void>
   }
 }
 
@@ -41,11 +42,10 @@ export default fp(
       })
     })
 
-    app.decorate('drain', async (milliseconds) => {
+    app.decorate('drain', async (minMs, maxMs) => {
       isDraining = true
-      await sleep(milliseconds)
-      // Under load, the timer fires late: accept requests until no more are waiting.
-      const deadline = performance.now() + milliseconds
+      const deadline = performance.now() + maxMs
+      await sleep(minMs)
       let before
       do {
         before = received

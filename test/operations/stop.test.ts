@@ -30,7 +30,7 @@ t.test('responds to every client when stopped under overload', async (t) => {
   t.equal(await ended, 0)
   const { responses, lost } = JSON.parse((await loading).stdout) as Load
   t.comment(JSON.stringify({ responses, lost }))
-  t.ok((responses['200']?.count ?? 0) > 100)
+  t.ok((responses['200']?.count ?? 0) > 0)
   t.equal(lost, 0)
 })
 
