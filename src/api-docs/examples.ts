@@ -6,7 +6,7 @@ import { asArray, asSchema, asText, getExample, getMedia, type Schema } from './
 
 /**
  * Examples by operation ID: parameters, chosen by hand, and the response, recorded from a running
- * service by `RECORD_EXAMPLES=1 node .test/test/api-docs/examples.slow.test.js`.
+ * service by `RECORD_EXAMPLES=1 node .test/test/api-docs/examples.long.test.js`.
  */
 export type OperationExamples = Record<
   string,

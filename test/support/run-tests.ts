@@ -13,8 +13,8 @@ import { hasPostgres, POSTGRES_IS_MISSING } from './postgres.js'
 // starting a browser take longer than most tests. Arguments:
 //
 //   --fast    leaves out tests that start browsers or are slow
-//   --long    runs only the long tests: crashes, outages, full disks, several processes, and
-//             checks of every page
+//   --long    runs only the long tests: crashes, outages, full disks, several processes, and every
+//             page in a browser
 //   --nocodb  runs the tests that need NocoDB instead
 //   <text>    runs only files whose paths contain it, such as `calculator` or `orders/api`,
 //             and includes long ones
