@@ -135,7 +135,7 @@ t.test('works without scripts', async (t) => {
   t.teardown(() => context.close())
   const code = await generate(TRIPS[1])
   await page.goto(code.url)
-  t.equal(await page.locator('.loading').isVisible(), false)
+  await page.locator('.loading').waitFor({ state: 'hidden' })
   t.equal(await page.locator('#speedKn').inputValue(), '10')
   t.ok((await page.locator('.figure').innerText()).includes('2,613'))
 
@@ -181,7 +181,7 @@ t.test('shows the loading state until the rest of the page arrives', async (t) =
   t.equal(await page.locator('#trip').count(), 0)
   release()
   await page.locator('.figure').waitFor({ state: 'visible' })
-  t.equal(await page.locator('.loading').isVisible(), false)
+  await page.locator('.loading').waitFor({ state: 'hidden' })
 })
 
 t.test('an invalid link explains the reason, and fills in nothing', async (t) => {
@@ -215,7 +215,7 @@ t.test('an invalid link explains the reason, and fills in nothing', async (t) =>
   for (const [what, link, title] of cases) {
     await page.goto(link)
     t.equal(await page.getByRole('heading', { level: 1 }).innerText(), title, what)
-    t.equal(await page.locator('.loading').isVisible(), false)
+    await page.locator('.loading').waitFor({ state: 'hidden' })
     t.equal(await page.locator('form, .figure').count(), 0, 'no calculator is shown')
     t.ok(await page.getByRole('link', { name: 'Open the empty calculator' }).isVisible())
   }
