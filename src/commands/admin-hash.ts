@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../accounts/password.js'
+import { findPasswordError } from '../accounts/password-rules.js'
+import { hashPassword } from '../accounts/password.js'
 import { isEmail } from '../validation/email-address.js'
 
 function fail(message: string): never {
@@ -33,7 +34,6 @@ if (!isEmail(email) || rest.length > 0) {
 const password = process.stdin.isTTY
   ? await promptPassword()
   : (await text(process.stdin)).replace(/\r?\n$/, '')
-if (password.length < MIN_PASSWORD_LENGTH || password.length > MAX_PASSWORD_LENGTH) {
-  fail(`The password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`)
-}
+const error = await findPasswordError(password, email)
+if (error !== null) fail(`The password ${error}.`)
 process.stdout.write(`${email.toLowerCase()}:${await hashPassword(password)}\n`)

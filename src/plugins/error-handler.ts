@@ -16,6 +16,7 @@ import { buildErrorPage } from '../http/error-page.js'
 import { logError } from '../http/log-error.js'
 import { DatabaseUnavailableError } from '../database/database.js'
 import { createValidationProblem, Problem, createUnexpectedProblem } from '../http/problem.js'
+import { API_POLICY } from './security-headers.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -103,6 +104,7 @@ export function handleClientError(
         'content-type: application/problem+json',
         `content-length: ${Buffer.byteLength(body)}`,
         'cache-control: no-store',
+        `content-security-policy: ${API_POLICY}`,
         'x-content-type-options: nosniff',
         `x-request-id: ${id}`,
         'connection: close',

@@ -17,27 +17,24 @@ export interface FlashMessage {
   orderId: string
 }
 
-const COOKIE = 'clearwake-flash'
 const MAX_AGE_SECONDS = 60
 const FORMAT = /^([a-z-]{1,40})\.(\d{0,16})$/
 
 /** Flash messages, which survive a redirect and are shown once. */
 export default fp(
   async (app) => {
-    const options = {
-      path: '/admin',
-      httpOnly: true,
-      sameSite: 'strict' as const,
-      secure: app.publicBaseUrl().startsWith('https:'),
-    }
+    const secure = app.publicBaseUrl().startsWith('https:')
+    const name = secure ? '__Host-clearwake-flash' : 'clearwake-flash'
+    // Browsers accept the prefix only with this path.
+    const options = { path: '/', httpOnly: true, sameSite: 'strict' as const, secure }
     app.decorateReply('setFlash', function ({ code, orderId }) {
-      this.setCookie(COOKIE, `${code}.${orderId}`, { ...options, maxAge: MAX_AGE_SECONDS })
+      this.setCookie(name, `${code}.${orderId}`, { ...options, maxAge: MAX_AGE_SECONDS })
     })
     app.decorateReply('consumeFlash', function () {
-      const cookie = this.request.cookies[COOKIE]
+      const cookie = this.request.cookies[name]
       // A HEAD request shows nothing.
       if (cookie === undefined || this.request.method !== 'GET') return null
-      this.clearCookie(COOKIE, options)
+      this.clearCookie(name, options)
       const [, code, orderId] = FORMAT.exec(cookie) ?? []
       return code === undefined || orderId === undefined ? null : { code, orderId }
     })

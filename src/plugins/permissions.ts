@@ -8,6 +8,7 @@ import {
   type Permission,
   type Role,
 } from '../accounts/permissions.js'
+import { getClientAddress } from '../http/client-address.js'
 import { RecentSignInRequired, SecondFactorRequired } from '../http/authentication-problems.js'
 import { isUnsafeMethod } from '../http/fetch-metadata.js'
 import { Problem } from '../http/problem.js'
@@ -59,10 +60,15 @@ const createScopeProblem = (needed: Permission | undefined): Problem => {
   )
 }
 
-const createForbiddenProblem = (request: FastifyRequest, needed?: Permission): Problem =>
-  request.apiKey === null
+/** Logs the refusal, because the entry of the request does not say who made it. */
+function createForbiddenProblem(request: FastifyRequest, needed?: Permission): Problem {
+  const { actor, apiKey } = request
+  const details = { actor, client: getClientAddress(request), permission: needed }
+  request.log.warn(details, 'permission refused')
+  return apiKey === null
     ? createRoleProblem(request.administrator.role)
     : createScopeProblem(needed)
+}
 
 /** What users and API keys may do: permissions, the second factor, and recent sign-ins. */
 export default fp(

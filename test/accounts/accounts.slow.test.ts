@@ -137,10 +137,10 @@ t.test('a damaged file prevents the start', async (t) => {
 })
 
 t.test('each administrator signs in with their own password', async (t) => {
-  const { stdout: second } = await hashed('Second@Example.com', 'a password of the second\n')
+  const { stdout: second } = await hashed('Second@Example.com', 'a password of another\n')
   const { url } = await startApp(t, { ADMIN_ACCOUNTS: `${ADMIN_ACCOUNTS},${second}` })
   t.equal((await postLogin(url)).status, 200)
-  const credentials = { email: 'second@example.com', password: 'a password of the second' }
+  const credentials = { email: 'second@example.com', password: 'a password of another' }
   t.equal((await postLogin(url, credentials)).status, 200)
   t.equal((await postLogin(url, { ...credentials, email: 'admin@example.com' })).status, 401)
 })
@@ -168,9 +168,12 @@ t.test('the command prints one account, which can sign in', async (t) => {
 t.test('the command rejects invalid accounts', async (t) => {
   for (const [email, password, reason] of [
     ['captain', 'a long enough password', /Usage/],
-    ['captain@example.com', 'too short', /12 to 1024/],
-    ['captain@example.com', 'x'.repeat(1025), /12 to 1024/],
-    ['captain@example.com', '', /12 to 1024/],
+    ['captain@example.com', 'too short', /at least 12 characters/],
+    ['captain@example.com', 'x'.repeat(1025), /at most 1024 characters/],
+    ['captain@example.com', '', /at least 12 characters/],
+    ['captain@example.com', 'Sunshine2024!', /too common/],
+    ['captain@example.com', 'the captain at sea', /name in your email address/],
+    ['captain@example.com', 'my clearwake password', /clearwake/],
   ] as const) {
     await t.rejects(hashed(email, password), { code: 1, stdout: '', stderr: reason })
   }

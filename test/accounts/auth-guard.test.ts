@@ -1,6 +1,7 @@
 import t from 'tap'
 import { buildApp } from '../../src/app.js'
-import { ADMIN_ACCOUNTS, cookieHeader, signIn, postLogin } from '../support/sign-in.js'
+import { createAccount } from '../support/accounts.js'
+import { ADMIN, ADMIN_ACCOUNTS, cookieHeader, signIn, postLogin } from '../support/sign-in.js'
 import { SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { rawRequest } from '../support/raw-http.js'
 import { routeTable } from '../support/route-table.js'
@@ -257,4 +258,25 @@ t.test('a route that declares no permission prevents the start', async (t) => {
   for (const path of ['/admin/plain', '/api/admin/plain', '/:page']) {
     t.throws(() => own.get(path, async () => 'secret'), { message: /declares no permission/ })
   }
+})
+
+t.test('a refused request is logged with its user or API key', async (t) => {
+  const started = await startApp(t, { ADMIN_ACCOUNTS })
+  const { email, password } = await createAccount(started, 'viewer')
+  const by = { actor: ADMIN.email, address: null }
+  const { key } = await started.app.apiKeys.create({ name: 'Shop', scopes: ['orders:read'] }, by)
+  for (const token of [await signIn(started.url, { email, password }), key]) {
+    const response = await fetch(`${started.url}/api/admin/orders/export`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    t.equal(response.status, 403)
+  }
+  const refused = started.log.filter(({ msg }) => msg === 'permission refused')
+  const details = { client: '127.0.0.1', permission: 'orders:export' }
+  t.match(refused, [
+    { actor: email, ...details },
+    { actor: 'API key “Shop”', ...details },
+  ])
+  t.equal(refused.length, 2)
+  t.ok(refused.every(({ reqId }) => typeof reqId === 'string'))
 })

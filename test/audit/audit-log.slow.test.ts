@@ -92,7 +92,7 @@ t.test('records sign-ins, keys, webhooks and exports, without secrets', async (t
     { action: 'webhook.secret_rotated', actor, details: { id: webhook.id, host } },
     { action: 'webhook.changed', actor, details: { changed: ['description', 'disabled'] } },
     { action: 'webhook.deleted', actor, details: { id: webhook.id, host } },
-    { action: 'sign_in.succeeded', actor },
+    { action: 'sign_in.succeeded', actor, details: { method: 'password' } },
     { action: 'sign_out', actor, address },
   ])
   t.equal(entries.length, 13, 'what changes nothing is not recorded')

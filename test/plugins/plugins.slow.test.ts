@@ -693,6 +693,7 @@ t.test('responds to malformed HTTP and logs it', async (t) => {
     const response = await rawRequest(url, text)
     t.match(response, new RegExp(`^HTTP/1\\.1 ${status} `))
     t.match(response, /content-type: application\/problem\+json/i)
+    t.match(response, /content-security-policy: default-src 'none'; frame-ancestors 'none'/i)
     const { requestId } = JSON.parse(response.slice(response.indexOf('{')))
     t.ok(await logged(t, ({ reqId, msg }) => reqId === requestId && msg === 'malformed request'))
   }

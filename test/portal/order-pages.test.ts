@@ -1,4 +1,5 @@
 import t from 'tap'
+import { startApp } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 import {
   HTMX_HEADERS,
@@ -6,6 +7,7 @@ import {
   type PageResponse,
   type PageClient,
 } from '../support/page-client.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 
 const ORDERS = '/api/admin/orders'
 
@@ -273,7 +275,7 @@ t.test('edits every group as a page without scripts', async (t) => {
     t.equal(response.status, 303, group)
     t.equal(response.headers.get('location'), `/admin/orders/${id}?at=0&status=pending`)
     const cookie = response.headers.getSetCookie()[0] ?? ''
-    t.match(cookie, /^clearwake-flash=saved\.1; .*Path=\/admin; HttpOnly; SameSite=Strict/)
+    t.match(cookie, /^clearwake-flash=saved\.1; .*Path=\/; HttpOnly; SameSite=Strict/)
     t.match(await ann.call('GET', `${ORDERS}/${id}`), { ...expected, version: index + 2 })
     t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /was saved/)
     t.notMatch(
@@ -293,6 +295,39 @@ t.test('edits every group as a page without scripts', async (t) => {
   await ann.post(`/admin/orders/${id}/edit?group=notes`, { version: String(version), notes })
   t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /was not changed/)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { ...stored, version })
+})
+
+t.test('over HTTPS, the cookie of a flash message belongs to this host', async (t) => {
+  const { url } = await startApp(t, {
+    ADMIN_ACCOUNTS,
+    PUBLIC_BASE_URL: 'https://carbon.example.com',
+  })
+  const cookie = `__Host-clearwake=${await signIn(url)}`
+  const send = (path: string, options: RequestInit = {}, flash = '') =>
+    fetch(url + path, {
+      redirect: 'manual',
+      ...options,
+      headers: {
+        cookie: [cookie, ...(flash ? [flash] : [])].join('; '),
+        'sec-fetch-site': 'same-origin',
+        ...(options.headers as Record<string, string>),
+      },
+    })
+  await send(ORDERS, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(newOrder()),
+  })
+  const saved = await send('/admin/orders/1/edit?group=notes', {
+    method: 'POST',
+    body: new URLSearchParams({ version: '1', notes: 'Called back' }),
+  })
+  t.equal(saved.status, 303)
+  const [set = ''] = saved.headers.getSetCookie()
+  t.match(set, /^__Host-clearwake-flash=saved\.1; .*Path=\/; HttpOnly; Secure; SameSite=Strict/)
+  const page = await send('/admin/orders/1', {}, set.split(';', 1)[0])
+  t.match(await page.text(), /was saved/)
+  t.match(page.headers.getSetCookie()[0], /^__Host-clearwake-flash=; .*Expires=Thu, 01 Jan 1970/)
 })
 
 t.test('ignores a forged flash message', async (t) => {
