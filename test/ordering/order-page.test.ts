@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { normalizeUrl } from '../../src/http/request-path.js'
 import { postJson, temporaryFolder } from '../support/app.js'
 import { createGuest, fillIn, findLink, placeOrder, readForm, toText } from '../support/guest.js'
 import { startTwoAdmins, type PageResponse } from '../support/page-client.js'
@@ -122,6 +123,15 @@ t.test('an amount that an administrator has changed is shown without parts', asy
   t.match(toText(await guest.get(path)), /Receipt Total US\$49\.00/)
   await change({ amountMinor: 4000, currency: 'EUR' })
   t.match(toText(await guest.get(path)), /Receipt Total €40\.00/)
+})
+
+t.test('a long link is repaired quickly', async (t) => {
+  for (const stuck of ['.', '%20']) {
+    const url = `/o/${stuck.repeat(30_000 / stuck.length)}x`
+    const start = process.cpuUsage()
+    t.equal(normalizeUrl({ url }), url)
+    t.ok(process.cpuUsage(start).user < 150_000, stuck)
+  }
 })
 
 t.test('a link opens its order only, and others look all the same', async (t) => {

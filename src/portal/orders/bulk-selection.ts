@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import type { OrderStore } from '../../order-store/order-store.js'
 import { getFilters, parseListQuery } from '../../orders/list-query.js'
 import type { Order } from '../../orders/order.js'
@@ -21,10 +22,8 @@ export interface BulkForm {
 
 export function parseBulkForm({ order, all, list }: Fields): BulkForm {
   const listQuery = typeof list === 'string' ? list : ''
-  const parameters = new URLSearchParams(listQuery)
-  const query = Object.fromEntries(
-    [...parameters.keys()].map((name) => [name, parameters.getAll(name)]),
-  )
+  // Without a limit: more orders would match if a filter were left out.
+  const query = parse(listQuery, '&', '=', { maxKeys: 0 })
   return { selection: parseSelection(order), isForAllMatching: all !== undefined, listQuery, query }
 }
 
