@@ -13,6 +13,10 @@ interface Options {
 /** Stripe events can contain large objects. */
 const MAX_BODY_BYTES = 512 * 1024
 
+/** Longer bodies are rare. Anyone can leave one unfinished, so only a few are kept in memory. */
+const LONG_BODY_BYTES = 32 * 1024
+const MAX_LONG_BODIES = 20
+
 /** Receives Stripe webhooks. */
 const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
   const received = new Counter({
@@ -27,6 +31,19 @@ const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   )
+
+  let longBodies = 0
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (Number(request.headers['content-length'] ?? Infinity) <= LONG_BODY_BYTES) {
+      done(null, payload)
+    } else if (longBodies >= MAX_LONG_BODIES) {
+      done(new Problem(503, 'Too many long events at a time. Send the event again later.'))
+    } else {
+      longBodies++
+      reply.raw.once('close', () => longBodies--)
+      done(null, payload)
+    }
+  })
 
   app.post<{ Body: Buffer | undefined }>(
     '/api/payments/stripe/webhook',

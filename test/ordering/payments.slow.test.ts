@@ -14,6 +14,7 @@ import {
 } from '../../src/payments/stripe-amount.js'
 import { signWebhook } from '../../src/demo/fake-stripe/event-sender.js'
 import type { FakeStripe } from '../../src/demo/fake-stripe/fake-stripe.js'
+import { rawSocket } from '../support/raw-http.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { createGuest, fillIn, findLink, readForm, toText, type Guest } from '../support/guest.js'
 import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
@@ -742,6 +743,32 @@ t.test('webhooks are accepted only with a signature of Stripe', async (t) => {
   const { url: without } = await startApp(t, PRICE)
   const response = await fetch(getWebhookUrl(without), { method: 'POST', body })
   t.ok(response.status === 404 || response.status === 415)
+})
+
+t.test('few long webhooks are received at a time, and short ones always', async (t) => {
+  const { stripe, environment } = await startStripe(t)
+  const { url } = await startApp(t, { ...PRICE, ...environment })
+  const send = async (length: number) => {
+    const event = { id: 'evt_1', object: 'event', type: 'x', data: { object: {} } }
+    const body = JSON.stringify({ ...event, note: 'x'.repeat(length) })
+    const headers = {
+      'content-type': 'application/json',
+      'stripe-signature': signWebhook(body, stripe.webhookSecret),
+    }
+    return (await fetch(getWebhookUrl(url), { method: 'POST', headers, body })).status
+  }
+  for (let i = 0; i < 30; i++) t.equal(await send(100_000), 204, 'one after another')
+  const sockets = await Promise.all(Array.from({ length: 30 }, () => rawSocket(url)))
+  for (const socket of sockets) {
+    socket.on('error', () => undefined)
+    socket.write(
+      'POST /api/payments/stripe/webhook HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{',
+    )
+  }
+  await waitForEqual(t, () => send(100_000), 503)
+  t.equal(await send(10_000), 204)
+  for (const socket of sockets) socket.destroy()
+  await waitForEqual(t, () => send(100_000), 204)
 })
 
 t.test('a start without the keys of Stripe is refused', async (t) => {
