@@ -10,13 +10,13 @@ interface CustomerOrder {
   isCurrent: boolean
 }
 
-/** The names and companies in an order of a customer, former ones included. */
+/** The names, company and VAT ID in an order of a customer, former ones included. */
 export function listCustomerNames({ order, history, isCurrent }: CustomerOrder): string[] {
   const { customerName, checkout } = order
   const former = history.flatMap(({ changes }) =>
     changes.flatMap(({ field, from, to }) => (field === 'customerName' ? [from, to] : [])),
   )
-  const names = [...former, checkout?.beneficiary, checkout?.company].filter(
+  const names = [...former, checkout?.beneficiary, checkout?.company, checkout?.vatId].filter(
     (name): name is string => typeof name === 'string' && name !== customerName,
   )
   return isCurrent ? [customerName, ...names] : names

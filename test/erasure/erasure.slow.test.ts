@@ -421,6 +421,7 @@ for (const engine of Object.keys(engines)) {
         ['company', 'q=quillfeather+%26+daughters'],
         ['beneficiary', 'q=the+quillfeathers'],
         ['Xanthippe Quillfeather', 'status=paid'],
+        ['VAT ID', 'q=QF123456789'],
         ['beginning', 'q=quillf'],
         ['before the @', 'q=quill%40'],
         ['comma', 'q=Quillfeather,+Xanthippe'],
