@@ -2,6 +2,7 @@ import { existsSync, linkSync, renameSync, rmSync, statSync, closeSync, openSync
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { createDirectory } from '../config/create-directory.js'
+import { FOLDING_VERSION } from '../formatting/fold-text.js'
 import { DatabaseError, getErrorCode } from './database-error.js'
 import { migrate } from './migrations.js'
 
@@ -23,6 +24,7 @@ function writeDatabase(path: string): void {
   try {
     db.pragma('journal_mode = WAL')
     migrate(db)
+    db.prepare("INSERT INTO settings VALUES ('folding', ?)").run(FOLDING_VERSION)
   } finally {
     db.close()
   }

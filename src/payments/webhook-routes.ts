@@ -10,8 +10,8 @@ interface Options {
   payments: Payments | null
 }
 
-/** Stripe events can contain large objects. */
-const MAX_BODY_BYTES = 512 * 1024
+/** Enough for the events that are read. Anyone can leave a body unfinished, and it is kept in memory. */
+const MAX_BODY_BYTES = 64 * 1024
 
 /** Receives Stripe webhooks. */
 const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {

@@ -9,6 +9,9 @@ import { getSessionCookieName } from './session.js'
 /** Enough for the largest form when it is URL-encoded. */
 const MAX_FORM_BYTES = 128 * 1024
 
+/** Enough for a sign-in. Anyone can leave such forms unfinished, and they are kept in memory. */
+const MAX_PUBLIC_FORM_BYTES = 32 * 1024
+
 const isHtmx = ({ headers }: FastifyRequest): boolean => headers['hx-request'] === 'true'
 
 /** Path and query without blank fields. */
@@ -53,6 +56,9 @@ export default fp(
   async (app) => {
     const cookieName = getSessionCookieName(app.publicBaseUrl())
     await app.register(formbody, { bodyLimit: MAX_FORM_BYTES })
+    app.addHook('onRoute', (route) => {
+      if (route.config?.public) route.bodyLimit ??= MAX_PUBLIC_FORM_BYTES
+    })
     app.addHook('onRequest', (_request, reply, done) => {
       reply.header('cache-control', 'no-store')
       done()

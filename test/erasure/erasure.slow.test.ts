@@ -421,7 +421,13 @@ for (const engine of Object.keys(engines)) {
         ['company', 'q=quillfeather+%26+daughters'],
         ['beneficiary', 'q=the+quillfeathers'],
         ['Xanthippe Quillfeather', 'status=paid'],
-        ['others', 'q=quill'],
+        ['VAT ID', 'q=QF123456789'],
+        ['beginning', 'q=quillf'],
+        ['before the @', 'q=quill%40'],
+        ['comma', 'q=Quillfeather,+Xanthippe'],
+        ['quotes', 'q=%22Quillfeather%22'],
+        ['hyphen', 'q=xanthippe-quillfeather'],
+        ['others', 'q=qui+example'],
         ['all', ''],
       ]
       const save = async (name: string, query: string) => {

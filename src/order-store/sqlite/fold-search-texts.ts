@@ -10,6 +10,7 @@ type Row = Pick<OrderRow, (typeof COLUMNS)[number]> & { text: string }
 
 /** Recomputes search texts and sort keys that an earlier version wrote, in one transaction. */
 export function foldSearchTexts(db: Database): void {
+  if (readSetting(db, 'folding') === FOLDING_VERSION) return
   const select = db.prepare<[number], Row>(
     `SELECT ${COLUMNS.join(', ')}, text FROM orders JOIN search_texts USING (id)
      WHERE id > ? ORDER BY id LIMIT ${BATCH_SIZE}`,
@@ -22,8 +23,6 @@ export function foldSearchTexts(db: Database): void {
     "INSERT INTO search_index (search_index, rowid, text) VALUES ('delete', @id, @text)",
   )
   const addToIndex = db.prepare<Row>('INSERT INTO search_index (rowid, text) VALUES (@id, @text)')
-  // A database without orders opens although another process holds the write lock.
-  if (readSetting(db, 'folding') === FOLDING_VERSION || select.get(0) === undefined) return
   db.transaction(() => {
     for (let rows = select.all(0); rows.length > 0; rows = select.all(rows.at(-1)?.id ?? 0)) {
       for (const row of rows) {
