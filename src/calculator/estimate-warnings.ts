@@ -5,7 +5,12 @@ import type { Calculation, DistanceData, FuelLine } from './calculator-data.js'
 export const EstimateWarning = Type.Object(
   {
     code: stringEnum(
-      ['generator_hours_assumed', 'speed_outside_reference', 'certificate_reference_missing'],
+      [
+        'generator_hours_assumed',
+        'speed_outside_reference',
+        'certificate_reference_missing',
+        'shore_power_not_electric',
+      ],
       { description: 'What the warning is about' },
     ),
     path: Type.String({ description: 'Field that the warning is about' }),
@@ -53,19 +58,29 @@ function findDistanceWarnings(trip: DistanceData): EstimateWarning[] {
   return warnings
 }
 
-type CertifiedFields = Pick<FuelLine, 'certifiedGCo2ePerMj' | 'certificateReference'>
+type WarnedFields = Pick<FuelLine, 'certifiedGCo2ePerMj' | 'certificateReference'> &
+  Partial<Pick<FuelLine, 'use' | 'fuelType'>>
 
-const findLineWarnings = (
-  { certifiedGCo2ePerMj, certificateReference }: CertifiedFields,
+function findLineWarnings(
+  { certifiedGCo2ePerMj, certificateReference, use, fuelType }: WarnedFields,
   prefix: string,
-): EstimateWarning[] =>
-  certifiedGCo2ePerMj === undefined || certificateReference !== undefined
-    ? []
-    : [
-        {
-          code: 'certificate_reference_missing',
-          path: `${prefix}certificateReference`,
-          message:
-            'A certified value needs the number of the proof of sustainability and its scheme, so that it can be checked.',
-        },
-      ]
+): EstimateWarning[] {
+  const warnings: EstimateWarning[] = []
+  if (certifiedGCo2ePerMj !== undefined && certificateReference === undefined) {
+    warnings.push({
+      code: 'certificate_reference_missing',
+      path: `${prefix}certificateReference`,
+      message:
+        'A certified value needs the number of the proof of sustainability and its scheme, so that it can be checked.',
+    })
+  }
+  if (use === 'shore-power' && fuelType !== 'electricity') {
+    warnings.push({
+      code: 'shore_power_not_electric',
+      path: `${prefix}fuelType`,
+      message:
+        'Shore power is electricity, but this line burns a fuel. Choose electricity, or another use.',
+    })
+  }
+  return warnings
+}

@@ -22,8 +22,8 @@ export function listCustomerNames({ order, history, isCurrent }: CustomerOrder):
   return isCurrent ? [customerName, ...names] : names
 }
 
-/** Shorter beginnings of words are part of many words. */
-const MIN_BEGINNING_LENGTH = 3
+/** Shorter parts of words are in many words. */
+const MIN_PART_LENGTH = 3
 
 /** The words of a text, as a search folds them, without the punctuation around and between them. */
 const toWords = (text: string): string[] =>
@@ -32,32 +32,35 @@ const toWords = (text: string): string[] =>
     .split(/[^\p{L}\p{M}\p{N}]+/u)
     .filter((word) => word !== '')
 
+/** Whether a text consists only of parts of some words, at least one of which is not short. */
+const consistsOf = (text: readonly string[], words: readonly string[]): boolean =>
+  text.every((part) => words.some((word) => word.includes(part))) &&
+  text.some((part) => part.length >= MIN_PART_LENGTH || words.includes(part))
+
 /**
  * Returns a function that says whether a text, such as a search, is about a customer: it contains
- * the email, in any spelling, a name or a company, or consists only of words of a name, a company or
- * the part of the email before the @. Of a word, the beginning is enough. Pure.
+ * the email, in any spelling, or the words of a name or a company, or consists only of parts of
+ * these. The domain of the email alone is not about the customer. Pure.
  */
 export function createCustomerMatcher(
   email: string,
   names: Iterable<string>,
 ): (text: string) => boolean {
   const mailbox = toMailbox(email)
-  const spellings = listSpellings(email)
-  const local = mailbox.slice(0, mailbox.lastIndexOf('@'))
-  const wholes = [...spellings, ...names].map((text) => toWords(text).join(' '))
-  const identifiers = [local, ...names].map(toWords)
-  const isPart = (word: string, identifier: readonly string[]): boolean =>
-    identifier.some(
-      (part) => part === word || (word.length >= MIN_BEGINNING_LENGTH && part.startsWith(word)),
-    )
+  const local = toWords(mailbox.slice(0, mailbox.lastIndexOf('@')))
+  const emails = listSpellings(email).map(toWords)
+  const known = [...names].map(toWords).filter((words) => words.length > 0)
+  const isPartOfEmail = (text: readonly string[]): boolean => {
+    const ofLocal = text.filter((part) => local.some((word) => word.includes(part)))
+    return consistsOf(ofLocal, local) && emails.some((words) => consistsOf(text, words))
+  }
   return (text) => {
     const words = toWords(text)
-    const all = ` ${words.join(' ')} `
     return (
       toSearchWords(text).some((word) => toMailbox(word) === mailbox) ||
-      wholes.some((whole) => whole !== '' && all.includes(` ${whole} `)) ||
-      (words.length > 0 &&
-        identifiers.some((identifier) => words.every((word) => isPart(word, identifier))))
+      [...emails, ...known].some((whole) => whole.every((word) => words.includes(word))) ||
+      known.some((name) => consistsOf(words, name)) ||
+      isPartOfEmail(words)
     )
   }
 }

@@ -28,14 +28,17 @@ const SIGNED_PATH = /^\/(?:calculator\/\w+|offset)\?/
  * Characters that are not part of a token, at the end of a path. A match starts only where a run of
  * them starts, because trying every character of a run would take time that grows with its square.
  */
-const STUCK = /(?<!%[\da-f]{2}|[^\w?-])(?:%[\da-f]{2}|[^\w?-])+(?=\?|$)/i
+const STUCK = /(?<!%[\da-f]{2}|[^\w?-])(?:%[\da-f]{0,2}|[^\w?%-])+(?=\?|$)/i
+
+/** The text after an order's or a certificate's link, such as `&utm_source=mail` or `%20thanks`. */
+const FOLLOWING = /^(\/[oc]\/[\w-]+(?:\/[\w.-]+)?)(?:&|%20)[^?]*/
 
 /**
  * Removes what is stuck to the end of a copied link, such as a full stop, a bracket, `%E2%80%8B` or
  * `?utm_source=…`, and decodes `&amp;`. Tokens and signatures are left as they are.
  */
 function repairLink(url: string): string {
-  if (TOKEN_PATH.test(url)) return url.replace(STUCK, '')
+  if (TOKEN_PATH.test(url)) return url.replace(FOLLOWING, '$1').replace(STUCK, '')
   return SIGNED_PATH.test(url)
     ? url.replaceAll('&amp;', '&').replace(/([?&]sig=[\w-]+)[^\w&-][^&]*/, '$1')
     : url

@@ -119,7 +119,7 @@ export function parseOrderForm(
     vatId: toText(submitted.vatId),
     beneficiary: toText(submitted.beneficiary),
   }
-  const hasConsent = submitted.consent !== undefined
+  const hasConsent = submitted.consent === 'yes'
   const checked = check({
     ...values,
     company: values.company || null,
@@ -138,7 +138,7 @@ export function parseOrderForm(
   if (needsConsent && !hasConsent) errors.consent = 'Agree to the terms to place the order'
   return {
     values,
-    isPublic: submitted.isPublic !== undefined,
+    isPublic: submitted.isPublic === 'yes',
     hasConsent,
     portfolioId: toPortfolioId(submitted.portfolioId),
     shareChoice,

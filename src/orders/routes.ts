@@ -15,7 +15,12 @@ import { findFilterErrors } from './order-filters.js'
 import { calculateTrip } from './apply-changes.js'
 import { isSameMass, roundToGram } from './order-mass.js'
 import { NewOrderRequest, Order, OrderChanges, OrderReference } from './order.js'
-import { getEditPermission, getStatusPermission, RECALCULATED_FIELDS } from './status-permission.js'
+import {
+  getEditPermission,
+  getStatusPermission,
+  RECALCULATED_FIELDS,
+  requireStatusPermission,
+} from './status-permission.js'
 import { buildPaginationLinks } from '../http/pagination-links.js'
 
 interface Options {
@@ -263,7 +268,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
     },
     async (request, reply) => {
       const { params, body } = request
-      if (body.status !== undefined) request.requirePermission(getStatusPermission(body.status))
+      if (body.status !== undefined) requireStatusPermission(request, body.status)
       await requireEditPermission(request, params.id, Object.keys(body))
       const command = { type: 'edit', changes: body } as const
       const result = await store.apply(params.id, command, getContext(request))

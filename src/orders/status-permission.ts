@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Permission } from '../accounts/permissions.js'
 import type { OrderStatus } from './order-status.js'
 import type { Order } from './order.js'
@@ -8,6 +9,15 @@ import type { Order } from './order.js'
  */
 export const getStatusPermission = (status: OrderStatus): Permission =>
   status === 'pending' || status === 'cancelled' ? 'orders:write' : 'orders:settle'
+
+/**
+ * Throws a Problem (403) unless the caller may set an order's status. With AUTO_FULFIL, a paid order
+ * can be placed with the provider at once, so that needs a recent sign-in.
+ */
+export function requireStatusPermission(request: FastifyRequest, status: OrderStatus): void {
+  request.requirePermission(getStatusPermission(status))
+  if (status === 'paid' && request.server.config.AUTO_FULFIL) request.requireRecentSignIn()
+}
 
 /** The permission needed to undo the change that gave an order its current status. */
 export const getUndoPermission = (status: OrderStatus): Permission =>

@@ -250,6 +250,13 @@ t.test('methanol and LNG can be certified as a biofuel or an e-fuel', async (t) 
   })
 })
 
+t.test('warns about shore power that burns a fuel', async (t) => {
+  const shore = { ...TENDER, use: 'shore-power' }
+  t.match((await estimate({ ...MGO, furtherLines: [shore] })).warnings, [
+    { code: 'shore_power_not_electric', path: 'furtherLines.0.fuelType' },
+  ])
+})
+
 t.test('warns about a certified value without its proof of sustainability', async (t) => {
   const certified = { ...HVO, certifiedGCo2ePerMj: 20 }
   const certificateReference = 'EU-ISCC-Cert-DE100-12345, ISCC EU'

@@ -162,7 +162,14 @@ export function searchContract(t: Test, open: (t: Test) => Promise<OrderStore>):
         t.same(await find(q), [currency], `${locale}: ${q}`)
       }
     }
-    for (const q of ['A$61.32', '61,32 AU$', 'AUD 61.32', 'ann 61,32AU$', '61.32 $ example']) {
+    for (const q of [
+      'A$61.32',
+      '61,32 AU$',
+      'AUD 61.32',
+      'ann 61,32AU$',
+      '61,32 $ AU',
+      '61.32 $ example',
+    ]) {
       t.same(await find(q), ['AUD'], q)
     }
     for (const q of ['1.234,56 €', '$1,234.56', '1 234,56', '1’234.56', 'EUR1.234,56']) {

@@ -56,6 +56,25 @@ t.test('nothing is placed by default', async (t) => {
   t.match(toText(await guest.get(path)), /Retirement pending/, 'and nothing is certified')
 })
 
+t.test(
+  'a session without a recent sign-in bought credits by marking an order as paid',
+  async (t) => {
+    const { provider, app, ann, guest } = await startAutoFulfilment(t)
+    await placeOrder(guest)
+    const anHourAgo = Date.now() - 60 * 60_000
+    await app.database.query('UPDATE sessions SET authenticated_at = ?', [anHourAgo])
+    const paid = { status: 'paid', version: '1' }
+    const { headers } = await ann.post('/admin/orders/1/status', paid)
+    t.match(headers.get('location'), '/admin/confirm')
+    const bulk = { action: 'paid', order: '1:1', confirmed: '' }
+    t.match((await ann.post('/admin/orders/bulk', bulk)).headers.get('location'), '/admin/confirm')
+    t.match(await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' }), { status: 403 })
+    await sleep(1_500)
+    t.equal(provider.ledger.orders.length, 0)
+    t.equal((await getOrder(ann, '1')).status, 'pending')
+  },
+)
+
 t.test('AUTO_FULFIL needs a provider', async (t) => {
   await t.rejects(startTwoAdmins(t, { AUTO_FULFIL: 'true' }), /AUTO_FULFIL needs an order source/)
 })

@@ -105,7 +105,7 @@ for (const [engine, getEnvironment] of Object.entries(ENGINES)) {
     const api = await startApi(t, await getEnvironment())
     const { call } = api
     const created = await call('POST', PATH, {
-      url: 'https://SHOP.example.com:443/old/../hooks',
+      url: 'https://SHOP.example.com:443/old/../hooks#here',
       events: ['order.paid', 'order.paid'],
       description: 'The shop',
     })
@@ -436,6 +436,43 @@ t.test('an API key needs the scope webhooks:manage', async (t) => {
     const headers = { authorization: `Bearer ${body.key}` }
     t.equal((await fetch(url + PATH, { headers })).status, status, scope)
   }
+})
+
+t.test('a key without orders:read received and replayed orders through webhooks', async (t) => {
+  const { call, url } = await startApi(t)
+  const receiver = await startReceiver(t)
+  const callWith = async (scopes: string[]) => {
+    const { body } = await call('POST', '/api/admin/api-keys', { name: scopes.join(), scopes })
+    return (method: string, path: string, json?: object) =>
+      fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${body.key}`, 'content-type': 'application/json' },
+        body: json === undefined ? null : JSON.stringify(json),
+      })
+  }
+  const [manager, reader] = [
+    await callWith(['webhooks:manage']),
+    await callWith(['webhooks:manage', 'orders:read']),
+  ]
+  const ofOrders = { url: receiver.url, events: ['qr_code.generated', 'order.paid'] }
+  t.equal((await manager('POST', PATH, ofOrders)).status, 403)
+  const ofCodes = { ...ofOrders, events: ['qr_code.generated'] }
+  const created = await manager('POST', PATH, ofCodes)
+  t.equal(created.status, 201)
+  const own = `${PATH}/${((await created.json()) as { id: string }).id}`
+  t.equal((await manager('PATCH', own, { events: ['order.paid'] })).status, 403)
+  t.equal((await manager('PATCH', own, { description: 'Codes' })).status, 200)
+
+  const other = await reader('POST', PATH, ofOrders)
+  t.equal(other.status, 201)
+  const path = `${PATH}/${((await other.json()) as { id: string }).id}`
+  t.equal((await manager('PATCH', path, { url: `${receiver.url}/thief` })).status, 403)
+  t.equal((await manager('GET', `${path}/deliveries`)).status, 403)
+  const replay = { since: '2026-01-01T00:00:00Z' }
+  t.equal((await manager('POST', `${path}/replay`, replay)).status, 403)
+  t.equal((await manager('POST', `${path}/deliveries/x/replay`)).status, 403)
+  t.equal((await reader('GET', `${path}/deliveries`)).status, 200)
+  t.equal((await reader('POST', `${path}/replay`, replay)).status, 202)
 })
 
 t.test('the OpenAPI document describes the requests', async (t) => {

@@ -327,6 +327,7 @@ t.test('characters without a font are found before a PDF is drawn', (t) => {
     ['مثال', ['Arabic']],
     ['🐋', ['emoji']],
     ['𝔄', ['U+1D504']],
+    ['a\u0316', ['U+0316']],
   ]
   for (const [text, scripts] of cases) t.same(fonts.findMissingScripts(text), scripts, text)
   t.end()

@@ -126,7 +126,7 @@ t.test('an amount that an administrator has changed is shown without parts', asy
 })
 
 t.test('a long link is repaired quickly', async (t) => {
-  for (const stuck of ['.', '%20']) {
+  for (const stuck of ['.', '%20', '&']) {
     const url = `/o/${stuck.repeat(30_000 / stuck.length)}x`
     const start = process.cpuUsage()
     t.equal(normalizeUrl({ url }), url)
@@ -151,6 +151,10 @@ t.test('a link opens its order only, and others look all the same', async (t) =>
     '%20',
     '/',
     '?utm_source=mail',
+    '&utm_source=mail',
+    '&amp;',
+    '%20thanks',
+    '%2',
     '.?a',
   ]) {
     t.match((await guest.get(path + end)).text, /CW-000001/, end)

@@ -725,6 +725,7 @@ t.test('webhooks are accepted only with a signature of Stripe', async (t) => {
     signWebhook(body, secret, now - 400),
     signWebhook(body, secret, now + 400),
     `t=${now},${signWebhook(body, secret, now + 400)}`,
+    signWebhook(body, secret, NaN),
     signWebhook(`${body} `, secret),
     `t=${now},v1=${hmac}`,
     `t=${now},v0=${hmac}`,

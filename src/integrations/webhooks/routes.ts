@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { getAuditActor } from '../../audit/audit-log.js'
@@ -23,6 +24,11 @@ import { MAX_ENDPOINTS, type Webhooks } from './webhooks.js'
 const PATH = '/api/admin/webhooks'
 const tags = ['Webhooks']
 const config = { permission: 'webhooks:manage' } as const
+
+/** Throws a Problem (403) if the caller would receive orders, but may not read them. */
+function requireOrderAccess(request: FastifyRequest, types: readonly string[]): void {
+  if (types.some((type) => type.startsWith('order.'))) request.requirePermission('orders:read')
+}
 
 const WebhookId = Type.Object({ id: Type.String({ description: 'ID of the endpoint' }) })
 const DeliveryId = Type.Object({
@@ -77,6 +83,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       },
     },
     async (request, reply) => {
+      requireOrderAccess(request, request.body.events)
       const created = await webhooks.create(request.body, getAuditActor(request))
       if (created === null) throw createTooManyProblem()
       const { endpoint, secret } = created
@@ -116,6 +123,8 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
       },
     },
     async (request) => {
+      const { events } = requireFound(await webhooks.get(request.params.id))
+      requireOrderAccess(request, [...events, ...(request.body.events ?? [])])
       const endpoint = requireFound(
         await webhooks.update(request.params.id, request.body, getAuditActor(request)),
       )
@@ -203,7 +212,9 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         response: { 200: withHeaders(WebhookDeliveryPage, { Link }), ...problemResponses },
       },
     },
-    async ({ params, query, url }, reply) => {
+    async (request, reply) => {
+      const { params, query, url } = request
+      request.requirePermission('orders:read') // responses of receivers can quote orders
       const { page, pageSize } = query
       requireFound(await webhooks.get(params.id))
       const slice = { limit: pageSize, offset: (page - 1) * pageSize }
@@ -227,7 +238,9 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         response: { 202: WebhookDelivery, 409: disabledResponse, ...problemResponses },
       },
     },
-    async ({ params: { id, deliveryId } }, reply) => {
+    async (request, reply) => {
+      const { id, deliveryId } = request.params
+      request.requirePermission('orders:read')
       requireEnabled(await webhooks.get(id))
       const delivery = requireFound(await webhooks.replay(id, deliveryId), 'Delivery')
       return reply.code(202).send(toWebhookDelivery(delivery))
@@ -254,7 +267,10 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         },
       },
     },
-    async ({ params: { id }, body }, reply) => {
+    async (request, reply) => {
+      const { params, body } = request
+      const { id } = params
+      request.requirePermission('orders:read')
       requireEnabled(await webhooks.get(id))
       const { since, failedOnly = false } = body
       const replayed = await webhooks.replaySince(id, { since: Date.parse(since), failedOnly })

@@ -63,8 +63,8 @@ const listChanges = (before: WebhookEndpoint, after: WebhookEndpoint): string[] 
     : [after.disabledReason === null ? 'enabled' : 'disabled']),
 ]
 
-/** Without default ports and dot segments, and with the host in lower case. */
-const normalizeUrl = (url: string): string => new URL(url).href
+/** Without default ports, dot segments and fragment, and with the host in lower case. */
+const normalizeUrl = (url: string): string => new URL(url.split('#', 1)[0] ?? '').href
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]
 

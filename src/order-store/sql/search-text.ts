@@ -23,8 +23,13 @@ export const toSearchText = (order: SearchedFields): string =>
     ].join(FIELD_SEPARATOR),
   )
 
-const SYMBOL = '\\p{L}{0,3}\\p{Sc}\\p{L}{0,2}'
-const NAME = `(?:${[...CURRENCIES, 'Dkr', 'kr', 'zl', 'Kc', 'Ft', 'R', 'RM', 'Rp', 'Rs', 'lei'].join('|').toLowerCase()})\\.?`
+const SYMBOL = '\\p{L}{0,3}\\p{Sc}(?: ?(?:us|ca|au|nz|hk|sg|mx|tw))?'
+/** As folded; `S/`, лв, د.إ and others are no symbols in Unicode. */
+const NAMES = [
+  ...['dkr', 'nkr', 'skr', 'ikr', 'kr', 'zl', 'kc', 'ft', 'r', 'rm', 'rp', 'rs', 'lei', 'nis'],
+  ...['f cfa', 'fcfa', 'cfpf', 's/', 'km', 'км', 'лв', 'د.ا', '元', '円'],
+]
+const NAME = `(?:${[...CURRENCIES, ...NAMES].join('|').toLowerCase()})\\.?`
 const NUMBER = "\\d{1,3}(?:[ ']\\d{3})+(?:[.,]\\d+)?|\\d+(?:[.,]\\d+)*"
 const AMOUNT = new RegExp(
   `(?<!\\S)(?:(?:(${SYMBOL})|(${NAME})) ?)?(${NUMBER})(?: ?(?:(${SYMBOL})|(${NAME})))?(?!\\S)`,
@@ -37,9 +42,10 @@ const AMOUNT = new RegExp(
  */
 const joinAmounts = (text: string): string =>
   text.replace(AMOUNT, (match, before, nameBefore, number: string, after, nameAfter) => {
+    const name = (nameBefore ?? nameAfter) as string | undefined
     const isAmount =
       (before ?? after) !== undefined ||
-      (/\D/.test(number) && (nameBefore ?? nameAfter) !== undefined) ||
+      (name !== undefined && (/\D/.test(number) || (name.length === 3 && number.length > 3))) ||
       /[ '].*[.,]/.test(number)
     return isAmount ? number.replace(/[ ']/g, '') : match
   })
@@ -50,7 +56,8 @@ const joinAmounts = (text: string): string =>
  */
 export function toSearchWords(q = ''): string[] {
   const text = joinAmounts(foldText(q).trim()).replace(/(?<!\S)imo\s*(\d{1,7})(?!\S)/g, '$1')
-  return [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
+  const words = text.split(/\s+/).map((word) => word.replace(/^#(?=.)|(?<=.)[,;]$/g, ''))
+  return [...new Set(words.filter((word) => word !== ''))]
 }
 
 /** The sort key of a name: ignores case and accents. */

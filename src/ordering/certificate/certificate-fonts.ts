@@ -160,7 +160,10 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
       ...new Set(
         splitGraphemes(text)
           .filter((part) => findFont(part, 'regular') === null)
-          .map(nameScript),
+          // Of a letter with a mark, the mark may be missing.
+          .map((part) =>
+            nameScript(Array.from(part).find((one) => findFont(one, 'regular') === null) ?? part),
+          ),
       ),
     ],
   }

@@ -6,7 +6,7 @@ import type { OrderStore } from '../../order-store/order-store.js'
 import { parseListQuery } from '../../orders/list-query.js'
 import type { Certificates } from '../../ordering/certificate/certificates.js'
 import type { Order } from '../../orders/order.js'
-import { getStatusPermission, getUndoPermission } from '../../orders/status-permission.js'
+import { getUndoPermission, requireStatusPermission } from '../../orders/status-permission.js'
 import { getBalance } from '../../payments/payment.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
@@ -180,7 +180,7 @@ const pages: FastifyPluginAsync<Options> = async (
       return renderBulkResult(reply, list, isKept ? undefined : NOTHING_SELECTED)
     }
     if (action.type === 'status') {
-      request.requirePermission(getStatusPermission(action.status))
+      requireStatusPermission(request, action.status)
       const isConfirmed = body.confirmed !== undefined && !form.isForAllMatching
       const orders = isConfirmed ? [] : await loadBulkOrders(store, form)
       const needsConfirmation =

@@ -4,9 +4,9 @@ import type { Mail } from '../../mail/mail.js'
 import type { ChangeContext, OrderStore } from '../../order-store/order-store.js'
 import {
   getEditPermission,
-  getStatusPermission,
   getUndoPermission,
   RECALCULATED_FIELDS,
+  requireStatusPermission,
 } from '../../orders/status-permission.js'
 import { toLiveStatus } from '../../orders/order-status.js'
 import adminPages from '../../plugins/admin-pages.js'
@@ -108,7 +108,7 @@ const pages: FastifyPluginAsync<Options> = async (
       const notice = { title: 'Unknown status', text: 'Nothing was changed.', entries: [] }
       return render(request, reply.code(422), order, { notice })
     }
-    request.requirePermission(getStatusPermission(status))
+    requireStatusPermission(request, status)
     const version = parseVersion(body)
     const context = getChangeContext(request, version)
     const result = await store.apply(id, { type: 'edit', changes: { status } }, context)
