@@ -125,7 +125,7 @@ for (const [engine, getEnvironment] of [
       }
       const { key } = await call('POST', '/api-keys', {
         name: `${name} 2`,
-        scopes: ['webhooks:manage'],
+        scopes: ['webhooks:manage', 'orders:read'],
       })
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
       const body = JSON.stringify({ url: 'https://shop.example.com', events: ['order.paid'] })

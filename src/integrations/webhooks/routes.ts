@@ -214,9 +214,9 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
     },
     async (request, reply) => {
       const { params, query, url } = request
-      request.requirePermission('orders:read') // responses of receivers can quote orders
       const { page, pageSize } = query
       requireFound(await webhooks.get(params.id))
+      request.requirePermission('orders:read') // responses of receivers can quote orders
       const slice = { limit: pageSize, offset: (page - 1) * pageSize }
       const { items, total } = await webhooks.listDeliveries(params.id, slice)
       const totalPages = Math.ceil(total / pageSize)
@@ -240,8 +240,8 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
     },
     async (request, reply) => {
       const { id, deliveryId } = request.params
-      request.requirePermission('orders:read')
       requireEnabled(await webhooks.get(id))
+      request.requirePermission('orders:read')
       const delivery = requireFound(await webhooks.replay(id, deliveryId), 'Delivery')
       return reply.code(202).send(toWebhookDelivery(delivery))
     },
@@ -270,8 +270,8 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
     async (request, reply) => {
       const { params, body } = request
       const { id } = params
-      request.requirePermission('orders:read')
       requireEnabled(await webhooks.get(id))
+      request.requirePermission('orders:read')
       const { since, failedOnly = false } = body
       const replayed = await webhooks.replaySince(id, { since: Date.parse(since), failedOnly })
       return reply.code(202).send({ replayed })
