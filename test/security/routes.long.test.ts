@@ -95,8 +95,16 @@ async function restoreSessions(): Promise<void> {
   }
 }
 
-/** Creates an invited person and one who resets a password again, as requests change them. */
+/**
+ * Creates an invited person and one who resets a password again, as requests change them. Deletes
+ * people whom requests have invited, because nobody can be invited twice.
+ */
 async function restoreAccounts(): Promise<void> {
+  const invited = 'SELECT id FROM accounts WHERE created_by = ?'
+  await app.database.query(`DELETE FROM account_links WHERE account_id IN (${invited})`, [
+    ADMIN.email,
+  ])
+  await app.database.query('DELETE FROM accounts WHERE created_by = ?', [ADMIN.email])
   const expiresAt = Date.now() + 60 * 60 * 1000
   for (const [purpose, token] of Object.entries(LINK_TOKENS)) {
     const [id, passwordHash] =
