@@ -9,7 +9,7 @@ export const API_KEY_SCOPES = {
   'stats:read': 'Read statistics',
   'provider:read': 'Read from the order source',
   'provider:write': 'Write to the order source, which can spend money',
-  'webhooks:manage': 'Manage webhooks; with orders:read, also those for orders',
+  'webhooks:manage': 'Manage webhooks; with orders:read, also webhooks for orders',
 } as const
 export type ApiKeyScope = keyof typeof API_KEY_SCOPES
 

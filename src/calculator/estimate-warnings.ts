@@ -58,8 +58,9 @@ function findDistanceWarnings(trip: DistanceData): EstimateWarning[] {
   return warnings
 }
 
-type WarnedFields = Pick<FuelLine, 'certifiedGCo2ePerMj' | 'certificateReference'> &
-  Partial<Pick<FuelLine, 'use' | 'fuelType'>>
+type WarnedFields = Partial<
+  Pick<FuelLine, 'certifiedGCo2ePerMj' | 'certificateReference' | 'use' | 'fuelType'>
+>
 
 function findLineWarnings(
   { certifiedGCo2ePerMj, certificateReference, use, fuelType }: WarnedFields,

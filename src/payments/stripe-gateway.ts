@@ -58,7 +58,10 @@ function getState(
   return hasFailed ? 'failed' : 'processing'
 }
 
-/** Whether each time of a signature is a number, and not in the future: Stripe's library checks neither. */
+/**
+ * Whether the times of a signature are numbers, and none is in the future. Stripe's library checks
+ * neither.
+ */
 const isTimely = (signature: string): boolean =>
   signature
     .split(',')

@@ -10,7 +10,7 @@ interface Options {
   payments: Payments | null
 }
 
-/** Enough for the events that are read. Anyone can leave a body unfinished, and it is kept in memory. */
+/** Enough for the events that are read. Anyone can send a part of a body, which is kept in memory. */
 const MAX_BODY_BYTES = 64 * 1024
 
 /** Receives Stripe webhooks. */

@@ -168,6 +168,9 @@ export function searchContract(t: Test, open: (t: Test) => Promise<OrderStore>):
       'AUD 61.32',
       'ann 61,32AU$',
       '61,32 $ AU',
+      'S/ 61.32',
+      '61,32 лв.',
+      '61.32 د.إ.',
       '61.32 $ example',
     ]) {
       t.same(await find(q), ['AUD'], q)
@@ -175,6 +178,10 @@ export function searchContract(t: Test, open: (t: Test) => Promise<OrderStore>):
     for (const q of ['1.234,56 €', '$1,234.56', '1 234,56', '1’234.56', 'EUR1.234,56']) {
       t.same(await find(q), ['EUR'], q)
     }
+    for (const q of ['1234567 JPY', 'F\u00a0CFA\u00a01,234,567', '1,234,567円']) {
+      t.same(await find(q), ['JPY'], q)
+    }
+    for (const q of ['#CW-000002', 'CW-000002,']) t.same(await find(q), ['EUR'], q)
     t.same(await find('61,32 €uro'), [], 'not the symbol of a currency')
     t.same(await find('eur'), [], 'a code alone is a word')
   })

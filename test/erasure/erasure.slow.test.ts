@@ -413,6 +413,11 @@ for (const engine of Object.keys(engines)) {
       const { ann, app } = await startMailService(t, environment)
       const placed = createGuest(app.publicBaseUrl())
       await placeOrder(placed, { ...CUSTOMER, email: 'Quill@bücher.example' })
+      const kept: [name: string, query: string][] = [
+        ['domain', 'q=%40b%C3%BCcher.example'],
+        ['others', 'q=qu'],
+        ['all', ''],
+      ]
       const views: [name: string, query: string][] = [
         ['email', 'q=quill@xn--bcher-kva.example'],
         ['paid, by email', 'q=QUILL%40b%C3%BCcher.example&status=paid'],
@@ -432,9 +437,6 @@ for (const engine of Object.keys(engines)) {
         ['part of the domain', 'q=quill%40b%C3%BCcher'],
         ['groups of digits', 'q=QF+123+456+789'],
         ['Quillfeather, Xanthippe (overdue)', 'status=paid'],
-        ['domain', 'q=%40b%C3%BCcher.example'],
-        ['others', 'q=qu'],
-        ['all', ''],
       ]
       const save = async (name: string, query: string) => {
         const list = `/admin/orders?${query}`
@@ -442,11 +444,11 @@ for (const engine of Object.keys(engines)) {
       }
       await save('Quillfeather & Daughters', 'status=pending')
       await ann.post('/admin/orders/views/remove', { name: 'Quillfeather & Daughters' })
-      for (const [name, query] of views) await save(name, query)
+      for (const [name, query] of [...views, ...kept]) await save(name, query)
       await ann.call('POST', '/api/admin/erasures', { email: 'quill@bücher.example' })
       const list = (await ann.get('/admin/orders')).text
-      for (const [name] of views.slice(0, -3)) t.notOk(list.includes(`>${name}<`), name)
-      t.match(list, />domain<[^]*>others<|>all</)
+      for (const [name] of views) t.notOk(list.includes(`>${name}<`), name)
+      for (const [name] of kept) t.ok(list.includes(`>${name}<`), name)
       const log = await ann.call('GET', '/api/admin/audit-log')
       t.strictSame(findTraces(JSON.stringify(log)), [])
       const actions = log.items.map(({ action }: { action: string }) => action)

@@ -159,6 +159,10 @@ t.test('missing fields are reported, and entered values are kept', async (t) => 
   t.match(text, /Agree to the terms/)
   t.equal(readForm(page).get('company'), 'Example "Lda"')
   t.equal(readForm(page).get('quote'), form.get('quote'), 'the price still holds')
+  for (const consent of ['', 'no']) {
+    const refused = await guest.post('/offset', fillIn(form, { vatId: '', consent }))
+    t.match(toText(refused), /Fix 1 error: Terms ?\./, `consent=${consent}`)
+  }
   t.equal((await listOrders(ann)).length, 0)
 })
 

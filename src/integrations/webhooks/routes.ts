@@ -25,6 +25,8 @@ const PATH = '/api/admin/webhooks'
 const tags = ['Webhooks']
 const config = { permission: 'webhooks:manage' } as const
 
+const NEEDS_ORDERS = 'An API key also needs the scope orders:read'
+
 /** Throws a Problem (403) if the caller would receive orders, but may not read them. */
 function requireOrderAccess(request: FastifyRequest, types: readonly string[]): void {
   if (types.some((type) => type.startsWith('order.'))) request.requirePermission('orders:read')
@@ -73,7 +75,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         tags,
         operationId: 'createWebhook',
         summary: 'Create a webhook endpoint',
-        description: 'The response contains the signing secret, which cannot be retrieved again.',
+        description: `The response contains the signing secret, which cannot be retrieved again. ${NEEDS_ORDERS} for events of orders.`,
         body: NewWebhook,
         response: {
           201: withHeaders(WebhookWithSecret, { Location }),
@@ -116,7 +118,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         tags,
         operationId: 'updateWebhook',
         summary: 'Update a webhook endpoint',
-        description: 'Pending deliveries are sent to the new URL.',
+        description: `Pending deliveries are sent to the new URL. ${NEEDS_ORDERS} for events of orders.`,
         params: WebhookId,
         body: WebhookChanges,
         response: { 200: Webhook, ...problemResponses },
@@ -206,7 +208,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         tags,
         operationId: 'listDeliveries',
         summary: 'List deliveries to a webhook endpoint',
-        description: 'Deliveries are kept for 30 days after they finish.',
+        description: `Deliveries are kept for 30 days after they finish. ${NEEDS_ORDERS}.`,
         params: WebhookId,
         querystring: DeliveryQuery,
         response: { 200: withHeaders(WebhookDeliveryPage, { Link }), ...problemResponses },
@@ -233,7 +235,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         tags,
         operationId: 'replayDelivery',
         summary: 'Replay a delivery',
-        description: 'Sends the delivery again as soon as possible, with the same webhook-id.',
+        description: `Sends the delivery again as soon as possible, with the same webhook-id. ${NEEDS_ORDERS}.`,
         params: DeliveryId,
         response: { 202: WebhookDelivery, 409: disabledResponse, ...problemResponses },
       },
@@ -255,6 +257,7 @@ const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { 
         tags,
         operationId: 'replayDeliveries',
         summary: 'Replay deliveries since a time',
+        description: `${NEEDS_ORDERS}.`,
         params: WebhookId,
         body: ReplayRequest,
         response: {

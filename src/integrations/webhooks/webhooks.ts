@@ -64,7 +64,7 @@ const listChanges = (before: WebhookEndpoint, after: WebhookEndpoint): string[] 
 ]
 
 /** Without default ports, dot segments and fragment, and with the host in lower case. */
-const normalizeUrl = (url: string): string => new URL(url.split('#', 1)[0] ?? '').href
+const normalizeUrl = (url: string): string => Object.assign(new URL(url), { hash: '' }).href
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]
 
