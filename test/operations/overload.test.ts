@@ -37,17 +37,13 @@ async function load(url: string, connections: number, seconds: number, ...how: s
   return JSON.parse(stdout) as Load
 }
 
-/** Response times in ms of requests over new connections, until a promise settles. */
-async function looks(t: Test, address: string, over: Promise<unknown>): Promise<number[]> {
+/** Sends requests over new connections until a promise settles; each must succeed. */
+async function keepAsking(t: Test, address: string, over: Promise<unknown>): Promise<void> {
   const ended = over.then(() => true)
-  const times: number[] = []
   while (!(await Promise.race([ended, sleep(100, false)]))) {
-    const began = performance.now()
     const { status } = await fetch(address, { headers: { connection: 'close' } })
     if (status !== 200) t.fail(`${address} answered ${status}`)
-    times.push(Math.round(performance.now() - began))
   }
-  return times
 }
 
 const QR_CODE = JSON.stringify({
@@ -64,51 +60,38 @@ for (const [what, path, ...how] of [
   ['pages, compressed', '/calculator/fuel?quantity=500', 'br'],
   ['QR codes', '/api/qr-code/generate', 'identity', 'POST', QR_CODE],
 ] as const) {
-  t.test(
-    `${what}: rejects requests beyond its capacity and serves the others in time`,
-    async (t) => {
-      const { url, output } = await startService(t, UNLIMITED)
-      const loaded = load(url + path, CONNECTIONS, SECONDS, ...how)
-      const alive = await looks(t, `${url}/healthz`, loaded)
-      const { responses, lost } = await loaded
-      const [served, refused] = [responses['200'], responses['503']]
-      t.comment(JSON.stringify(responses), `healthz ${alive.join()} ms`)
-      t.ok(served && served.count > 100, 'serves a part')
-      t.ok(refused && refused.count > 100, 'rejects the others')
-      t.equal(lost, 0, 'none without a response')
-      // Without load shedding, each request would wait for all others.
-      const all = (CONNECTIONS * SECONDS * 1000) / (served?.count ?? 1)
-      const inTime = Math.max(1_500, Math.min(all / 2, (SECONDS * 1000) / 2))
-      t.ok(served && served.median < inTime, `half within ${served?.median} of ${inTime} ms`)
-      // While all are served, new connections wait in the backlog.
-      t.ok(alive.length >= 3, `seen to be alive ${alive.length} times`)
-      const getRejections = async () => {
-        const metrics = await (await fetch(`${url}/metrics`)).text()
-        const shed = /^clearwake_shed_requests_total (\d+)$/m.exec(metrics)?.[1]
-        const measured = [
-          ...metrics.matchAll(/^http_request_duration_seconds_count\{.*status="503".*\} (\d+)$/gm),
-        ].reduce((sum, [, count]) => sum + Number(count), 0)
-        const logged = output().match(/"statusCode":503/g)?.length ?? 0
-        return { shed: Number(shed), measured, logged }
-      }
-      let rejections = await getRejections()
-      await waitUntil(async () => {
-        rejections = await getRejections()
-        return rejections.logged === rejections.shed
-      })
-      t.ok(rejections.shed > 100)
-      t.equal(rejections.measured, rejections.shed, 'the duration metric has every rejection')
-      t.equal(rejections.logged, rejections.shed, 'the request log has every rejection')
-      t.ok(
-        await waitUntil(async () => {
-          const began = performance.now()
-          const { status } = await fetch(`${url}/calculator/fuel`)
-          return status === 200 && performance.now() - began < 500
-        }),
-        'stops rejecting when the load ends',
-      )
-    },
-  )
+  t.test(`${what}: rejects requests beyond its capacity and serves the others`, async (t) => {
+    const { url, output } = await startService(t, UNLIMITED)
+    const loaded = load(url + path, CONNECTIONS, SECONDS, ...how)
+    await keepAsking(t, `${url}/healthz`, loaded)
+    const { responses, lost } = await loaded
+    const [served, refused] = [responses['200'], responses['503']]
+    t.comment(JSON.stringify(responses))
+    t.ok(served && served.count > 100, 'serves a part')
+    t.ok(refused && refused.count > 100, 'rejects the others')
+    t.equal(lost, 0, 'none without a response')
+    const getRejections = async () => {
+      const metrics = await (await fetch(`${url}/metrics`)).text()
+      const shed = /^clearwake_shed_requests_total (\d+)$/m.exec(metrics)?.[1]
+      const measured = [
+        ...metrics.matchAll(/^http_request_duration_seconds_count\{.*status="503".*\} (\d+)$/gm),
+      ].reduce((sum, [, count]) => sum + Number(count), 0)
+      const logged = output().match(/"statusCode":503/g)?.length ?? 0
+      return { shed: Number(shed), measured, logged }
+    }
+    let rejections = await getRejections()
+    await waitUntil(async () => {
+      rejections = await getRejections()
+      return rejections.logged === rejections.shed
+    })
+    t.ok(rejections.shed > 100)
+    t.equal(rejections.measured, rejections.shed, 'the duration metric has every rejection')
+    t.equal(rejections.logged, rejections.shed, 'the request log has every rejection')
+    t.ok(
+      await waitUntil(async () => (await fetch(`${url}/calculator/fuel`)).status === 200),
+      'stops rejecting when the load ends',
+    )
+  })
 }
 
 t.test('rejects requests under overload in the requested format, with Retry-After', async (t) => {
@@ -159,13 +142,11 @@ t.test('slow senders and idle connections do not block others', async (t) => {
   const trickle = setInterval(() => {
     for (const [i, socket] of sockets.entries()) if (i % 3 < 2) socket.write('a')
   }, 1_000)
-  const began = performance.now()
   for (let i = 0; i < 20; i++) {
     const response = await fetch(`${url}/calculator/fuel?quantity=500`)
     t.equal(response.status, 200)
     await response.text()
   }
-  t.ok(performance.now() - began < 10_000)
   clearInterval(trickle)
   for (const socket of sockets) socket.destroy()
 })
