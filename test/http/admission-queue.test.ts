@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { createAdmissionQueue } from '../../src/http/admission-queue.js'
