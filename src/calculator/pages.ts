@@ -63,6 +63,9 @@ const toSearchParams = (query: Query): URLSearchParams =>
     ),
   )
 
+/** Longer headers are rejected by some proxies and clients. No valid form needs as much. */
+const MAX_SHARED_URL_LENGTH = 4_000
+
 /**
  * The page's URL, as it can be shared: without blank fields and lines, and with ambiguous numbers
  * replaced by a notation that is unambiguous in every locale.
@@ -212,7 +215,10 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       const numbers = getRequestNumberFormatter(request)
       const decimalSign = getDecimalSign(request.headers['accept-language'])
       const form = parseCalculatorForm(type, query, { decimalSign })
-      if (request.wantsFragment) reply.header('hx-replace-url', toSharedUrl(type, query, form))
+      if (request.wantsFragment) {
+        const sharedUrl = toSharedUrl(type, query, form)
+        if (sharedUrl.length <= MAX_SHARED_URL_LENGTH) reply.header('hx-replace-url', sharedUrl)
+      }
       if (form.calculation !== null && request.method === 'GET') {
         const isUpdate = request.wantsFragment && hasResult(request, type)
         if (!isUpdate) onStep('result')

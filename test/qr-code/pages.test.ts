@@ -692,6 +692,15 @@ t.test('a copied link carried blank fields and lines', async (t) => {
   t.equal(getFigure((await open(shared)).html), getFigure(await response.text()))
 })
 
+t.test('does not repeat an endless query in a header', async (t) => {
+  const query = `fuelType=mgo&quantity=1500&unit=l&note=${'x'.repeat(20_000)}`
+  const response = await fetch(`${url}/calculator/fuel?${query}`, {
+    headers: { 'hx-request': 'true', 'hx-request-type': 'partial' },
+  })
+  t.equal(response.status, 200)
+  t.equal(response.headers.get('hx-replace-url'), null)
+})
+
 t.test('a tab in the header dropped the scanned trip', async (t) => {
   const { pathname, search } = new URL(
     links.create(TYPICAL_CALCULATIONS.fuel, { name: 'Eendracht' }).url,

@@ -13,7 +13,9 @@ export function nodeRequest(
 ): Promise<NodeResponse> {
   const { method = 'GET', headers = {}, body } = options
   return new Promise((resolve, reject) => {
-    const request = httpRequest(address, { method, headers }, (response) => {
+    // Redirects repeat the query, which may be as long as the server accepts, and escape it.
+    const settings = { method, headers, maxHeaderSize: 128 * 1024 }
+    const request = httpRequest(address, settings, (response) => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('error', reject)
