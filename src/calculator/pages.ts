@@ -63,7 +63,7 @@ const toSearchParams = (query: Query): URLSearchParams =>
     ),
   )
 
-/** Longer headers are rejected by some proxies and clients. No valid form needs as much. */
+/** Some proxies reject longer headers. Without the header, the page keeps its URL. */
 const MAX_SHARED_URL_LENGTH = 4_000
 
 /**
