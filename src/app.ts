@@ -22,6 +22,7 @@ import ordering, { createServiceLinks, createServiceQuotes } from './ordering/or
 import { arePortfoliosPublic } from './provider/paths.js'
 import proxy from './provider/proxy.js'
 import { addFilterResolver, createFilterResolver } from './payments/filter-resolver.js'
+import { findPurchaseProblem } from './payments/payment.js'
 import { createPaymentStore } from './payments/payment-store.js'
 import paymentRoutes from './payments/payment-routes.js'
 import { createServicePayments } from './payments/service-payments.js'
@@ -259,7 +260,12 @@ export async function buildApp({
   const fulfilment = source && createFulfilment(store, source)
   if (app.config.AUTO_FULFIL && fulfilment !== null && source !== null) {
     const { maxRequestMs } = source
-    const autoFulfilment = createAutoFulfilment({ store, fulfilment, maxRequestMs })
+    const autoFulfilment = createAutoFulfilment({
+      store,
+      fulfilment,
+      findPaymentProblem: async (orderId) => findPurchaseProblem(await paymentStore.list(orderId)),
+      maxRequestMs,
+    })
     events.addConsumer('fulfilment', autoFulfilment.consume)
     outbox.addSender(autoFulfilment.sender)
   }

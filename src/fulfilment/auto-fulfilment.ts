@@ -3,7 +3,6 @@ import type { Queryable } from '../database/database.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import { describeTerms, findAcceptedTerms, findTermsDifferences } from '../orders/accepted-terms.js'
 import { isErased } from '../orders/erasure.js'
-import { getEventTypes } from '../orders/order-event.js'
 import { isPaid } from '../orders/order-status.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import type { EventConsumer } from '../outbox/event-dispatcher.js'
@@ -19,6 +18,7 @@ import {
 } from './attempt.js'
 import type { Fulfilment } from './fulfilment.js'
 import type { FulfilResult, ProviderFailure } from './results.js'
+import { findSharedProviderOrders } from './shared-provider-order.js'
 import { findDifferences } from './verify-response.js'
 
 /** Stored as the user who places orders automatically. */
@@ -48,6 +48,17 @@ const RETRY_DELAYS_MS = [
 const CONCURRENCY = 2
 /** Quoting, placing and recording take at most this many requests to the provider. */
 const MAX_REQUESTS = 6
+
+/**
+ * Whether an order was cancelled or refunded, even if that was undone. What the guest accepted ended
+ * then, so a person decides whether its credits are bought.
+ */
+const wasEnded = (history: readonly HistoryEntry[]): boolean =>
+  history.some(({ changes }) =>
+    changes.some(
+      ({ field, to }) => field === 'status' && (to === 'cancelled' || to === 'refunded'),
+    ),
+  )
 
 const done = (detail: string): SendResult => ({ outcome: 'sent', status: null, detail })
 const retry = (detail: string, status: number | null = null): SendResult => ({
@@ -116,6 +127,8 @@ export const erasePlacements = (tx: Queryable, orderId: string): Promise<void> =
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment
+  /** Returns why the payments of an order forbid to buy its credits; `null` if they do not */
+  findPaymentProblem: (orderId: string) => Promise<string | null>
   /** Maximum duration of a request to the provider, ms */
   maxRequestMs: number
   /** Set by tests only */
@@ -129,6 +142,7 @@ interface Options {
 export function createAutoFulfilment({
   store,
   fulfilment,
+  findPaymentProblem,
   maxRequestMs,
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options) {
@@ -145,6 +159,11 @@ export function createAutoFulfilment({
     if (findDifferences(confirmed, attempt).length > 0) {
       return done(
         'Placed, but it differs from what was confirmed. An administrator needs to check it.',
+      )
+    }
+    if ((await findSharedProviderOrders(store, order)).length > 0) {
+      return done(
+        'Placed, but another order has the same ID at the provider. An administrator needs to check it.',
       )
     }
     const command = { type: 'edit', changes: { status: 'fulfilled' } } as const
@@ -169,8 +188,17 @@ export function createAutoFulfilment({
     }
   }
 
-  /** Places an order if it is exactly what the guest accepted. */
+  /** Places an order if it is exactly what the guest accepted and paid for. */
   async function place(order: Order, history: readonly HistoryEntry[]): Promise<SendResult> {
+    if (wasEnded(history)) {
+      return reject('The order was cancelled or refunded before. An administrator can place it.')
+    }
+    if (findLatestAttempt(history)?.state === 'released') {
+      return reject('Another attempt was allowed. An administrator can place the order.')
+    }
+    if (order.retirement !== null) return reject('Its carbon credits are already retired.')
+    const problem = await findPaymentProblem(order.id)
+    if (problem !== null) return reject(`The credits are not bought, because ${problem}.`)
     const accepted = findAcceptedTerms(order, history)
     if (accepted === null) {
       return reject('What the guest accepted is not recorded. Check the order.')
@@ -186,6 +214,11 @@ export function createAutoFulfilment({
     const quote = await fulfilment.getQuote(order, portfolioId)
     if (quote.outcome !== 'quoted') return describeResult(quote)
     const { price, portfolio } = quote
+    if (portfolio.name !== order.checkout?.portfolioName) {
+      return reject(
+        `The guest chose “${order.checkout?.portfolioName ?? ''}”, but the provider now calls the portfolio “${portfolio.name}”.`,
+      )
+    }
     // A portfolio without a price was sold at the operator's own price, in the operator's currency.
     if (price.currency !== order.currency && portfolio.pricePerTon !== null) {
       return reject(
@@ -221,11 +254,12 @@ export function createAutoFulfilment({
   }
 
   return {
-    /** Queues a guest order when it is paid. Erases what the provider said about an erased order. */
+    /** Queues a guest order when it is first paid. Erases what the provider said about an erased order. */
     consume: (async (tx, event) => {
       const { order } = event
       if (isErased(order)) await erasePlacements(tx, order.id)
-      if (order.origin !== 'guest' || !getEventTypes(event).includes('order.paid')) return
+      if (order.origin !== 'guest' || event.previousStatus !== 'pending') return
+      if (order.status !== 'paid') return
       const identity = JSON.stringify(['fulfil', order.id, order.version, order.updatedAt])
       await enqueueMessage(tx, {
         id: `fulfil_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,

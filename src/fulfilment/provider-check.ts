@@ -57,6 +57,9 @@ export function createProviderCheck(store: OrderStore, source: OffsetOrderSource
       const placed: FulfilmentAttempt = {
         ...attempt,
         ...charged,
+        ...(found.portfolioId === null || found.portfolioId === attempt.portfolioId
+          ? {}
+          : { portfolioId: found.portfolioId, portfolioName: `Portfolio ${found.portfolioId}` }),
         tons: found.tons,
         state: 'placed',
         orderSourceId: found.id,

@@ -6,10 +6,12 @@ const TONS_TOLERANCE = 1e-6
 /** Tonnes of CO2e and their price. */
 export interface Purchase extends Amount {
   tons: number
+  /** Missing if it is not known */
+  portfolioId?: number
 }
 
 /** A property of a purchase that differs. Pages show these names. */
-export type Difference = 'CO₂e' | 'currency' | 'amount'
+export type Difference = 'CO₂e' | 'currency' | 'amount' | 'portfolio'
 
 export const isSameTons = (a: number, b: number): boolean => Math.abs(a - b) <= TONS_TOLERANCE
 
@@ -28,11 +30,12 @@ export function findDifferences(
   expected: Pick<Purchase, 'tons' | 'currency'> & Partial<Purchase>,
   actual: Purchase,
 ): Difference[] {
-  const { amountMinor = actual.amountMinor } = expected
+  const { amountMinor = actual.amountMinor, portfolioId = actual.portfolioId } = expected
   const differences: Record<Difference, boolean> = {
     'CO₂e': !isSameTons(expected.tons, actual.tons),
     currency: expected.currency !== actual.currency,
     amount: amountMinor !== actual.amountMinor,
+    portfolio: (actual.portfolioId ?? portfolioId) !== portfolioId,
   }
   return (Object.keys(differences) as Difference[]).filter((name) => differences[name])
 }

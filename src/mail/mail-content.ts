@@ -9,7 +9,13 @@ interface Opening {
   link: string
 }
 
-const OPENINGS: Record<MailType, (order: OrderView) => Opening> = {
+/** Amounts of payments through Stripe, formatted; `null` if there are none. */
+export interface MailAmounts {
+  received: string | null
+  refunded: string | null
+}
+
+const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Opening> = {
   order_received: ({ orderNumber }) => ({
     title: `Order ${orderNumber} received`,
     paragraphs: [
@@ -17,10 +23,10 @@ const OPENINGS: Record<MailType, (order: OrderView) => Opening> = {
     ],
     link: 'View your order',
   }),
-  payment_received: ({ orderNumber, total }) => ({
+  payment_received: ({ orderNumber, total }, { received }) => ({
     title: `Payment received for order ${orderNumber}`,
     paragraphs: [
-      `We have received your payment of ${total}. Thank you.`,
+      `We have received your payment of ${received ?? total}. Thank you.`,
       'You can follow your order on its page. You will get a certificate once carbon credits have been retired for you.',
     ],
     link: 'View your order',
@@ -39,10 +45,10 @@ const OPENINGS: Record<MailType, (order: OrderView) => Opening> = {
     ],
     link: 'View your order',
   }),
-  order_refunded: ({ orderNumber, total }) => ({
+  order_refunded: ({ orderNumber, total }, { refunded }) => ({
     title: `Order ${orderNumber} was refunded`,
     paragraphs: [
-      `We have refunded your payment of ${total}. It can take a few days to reach your account.`,
+      `We have refunded your payment of ${refunded ?? total}. It can take a few days to reach your account.`,
     ],
     link: 'View your order',
   }),
@@ -91,11 +97,16 @@ function buildPayment({ payment, total }: OrderView, method: string) {
  *
  * @param paymentMethod of the order's checkout
  */
-export function buildMailContent(type: MailType, order: OrderView, paymentMethod: string) {
+export function buildMailContent(
+  type: MailType,
+  order: OrderView,
+  paymentMethod: string,
+  amounts: MailAmounts,
+) {
   const { share, mass } = order
   const isUnpaid = type === 'order_received' && order.payment !== null
   const payment = isUnpaid ? buildPayment(order, paymentMethod) : null
-  const opening = OPENINGS[type](order)
+  const opening = OPENINGS[type](order, amounts)
   return {
     ...opening,
     link: isUnpaid && payment === null ? 'View your order and pay' : opening.link,

@@ -1,8 +1,10 @@
 import type { Database } from '../database/database.js'
+import { findLatestAttempt } from '../fulfilment/attempt.js'
+import type { OrderStore } from '../order-store/order-store.js'
 import { findOrderCertificate } from '../ordering/certificate/certificate-store.js'
 import { isValid } from '../ordering/certificate/certificate.js'
 import type { Order } from '../orders/order.js'
-import { getBalance } from '../payments/payment.js'
+import { isReceived } from '../payments/payment.js'
 import type { PaymentStore } from '../payments/payment-store.js'
 import { isStillTrue, type MailType } from './mail-types.js'
 
@@ -11,16 +13,21 @@ export type FindMailObstacle = (type: MailType, order: Order) => Promise<string 
 
 /** Creates the check of an email just before it is sent: the change may have been undone. */
 export const createObstacleFinder =
-  (database: Database, payments: Pick<PaymentStore, 'list'>): FindMailObstacle =>
+  (
+    database: Database,
+    store: Pick<OrderStore, 'getHistory'>,
+    payments: Pick<PaymentStore, 'list'>,
+  ): FindMailObstacle =>
   async (type, order) => {
     if (!isStillTrue(type, order.status)) return `the order is now ${order.status}`
     if (type === 'certificate_ready') {
       const certificate = await findOrderCertificate(database, order.id)
-      return certificate !== null && isValid(certificate, order)
+      const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
+      return certificate !== null && isValid(certificate, order, attempt)
         ? null
         : 'there is no valid certificate'
     }
     if (type !== 'order_refunded') return null
-    const isHeld = (await payments.list(order.id)).some((payment) => getBalance(payment) > 0)
+    const isHeld = (await payments.list(order.id)).some(isReceived)
     return isHeld ? 'Stripe has not returned the money' : null
   }

@@ -4,7 +4,8 @@ import type { OrderLinks } from '../ordering/order-links.js'
 import type { Certificate } from '../ordering/certificate/certificate.js'
 import { buildOrderView } from '../ordering/order-view.js'
 import type { Order } from '../orders/order.js'
-import { buildMailContent } from './mail-content.js'
+import type { PaymentStore } from '../payments/payment-store.js'
+import { buildMailContent, type MailAmounts } from './mail-content.js'
 import type { RenderedMail } from './mail-delivery.js'
 import { formatMailText } from './mail-text.js'
 import type { MailType } from './mail-types.js'
@@ -17,6 +18,7 @@ interface Options {
   links: Pick<OrderLinks, 'create'>
   /** Returns the newest certificate of an order; `null` if it has none */
   findCertificate: (orderId: string) => Promise<Certificate | null>
+  payments: Pick<PaymentStore, 'list'>
   publicBaseUrl: () => string
   brandName: string
   hasLogo: boolean
@@ -26,7 +28,7 @@ interface Options {
 
 /** Creates the function that writes emails about orders. */
 export function createMailRenderer(options: Options) {
-  const { renderTemplate, links, findCertificate, publicBaseUrl } = options
+  const { renderTemplate, links, findCertificate, payments, publicBaseUrl } = options
   const { brandName, hasLogo, timeZone } = options
   const dates = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', timeStyle: 'short', timeZone })
   const formatDate = (timestamp: string): string => dates.format(new Date(timestamp))
@@ -40,6 +42,18 @@ export function createMailRenderer(options: Options) {
     formatDate,
   }
 
+  /** The latest payment that was received, and the latest that was refunded. */
+  async function findAmounts(orderId: string): Promise<MailAmounts> {
+    const received = (await payments.list(orderId)).filter(({ state }) => state === 'paid')
+    const refunded = received.find(({ refundedMinor }) => refundedMinor > 0)
+    const [latest] = received
+    return {
+      received: latest === undefined ? null : formatMoney(latest.amountMinor, latest.currency),
+      refunded:
+        refunded === undefined ? null : formatMoney(refunded.refundedMinor, refunded.currency),
+    }
+  }
+
   return async (type: MailType, order: Order): Promise<RenderedMail> => {
     const certificate = type === 'certificate_ready' ? await findCertificate(order.id) : null
     const orderView = buildOrderView(order, [], {
@@ -51,7 +65,8 @@ export function createMailRenderer(options: Options) {
         pdfProblem: null,
       },
     })
-    const content = buildMailContent(type, orderView, order.checkout?.paymentMethod ?? 'invoice')
+    const method = order.checkout?.paymentMethod ?? 'invoice'
+    const content = buildMailContent(type, orderView, method, await findAmounts(order.id))
     const orderUrl = `${publicBaseUrl()}/o/${await links.create(order)}`
     const url = certificate === null ? orderUrl : `${publicBaseUrl()}/c/${certificate.code}`
     return {

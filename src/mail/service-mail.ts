@@ -41,6 +41,7 @@ export function createServiceMail(
     render: createMailRenderer({
       renderTemplate: (template, data) => app.view(template, data),
       links,
+      payments,
       findCertificate: (orderId) => findOrderCertificate(app.database, orderId),
       publicBaseUrl: app.publicBaseUrl,
       brandName: config.BRAND_NAME,
@@ -48,7 +49,7 @@ export function createServiceMail(
       timeZone: config.TIME_ZONE,
       paymentInstructions: getPaymentInstructions(config),
     }),
-    findObstacle: createObstacleFinder(app.database, payments),
+    findObstacle: createObstacleFinder(app.database, store, payments),
     hasLogo: logo !== null,
     holdMs: config.MAIL_HOLD_SECONDS * 1000,
     delivery: watched?.delivery ?? null,

@@ -67,7 +67,10 @@ export function buildPaymentView(
     return {
       ...view,
       title: 'We need to check your payment',
-      text: `We have received ${received}, but the order total is ${amount}. We will contact you.`,
+      text:
+        received === amount
+          ? `We have received ${received}. We will contact you.`
+          : `We have received ${received}, but the order total is ${amount}. We will contact you.`,
     }
   }
   if (from === 'done' && payment?.state === 'open') {

@@ -39,7 +39,7 @@ const PaymentResponse = Type.Object(
       type: ['string', 'null'],
       enum: [...PAYMENT_PROBLEMS, null],
       description:
-        'Why the payment needs attention: its amount or currency differs from the order; the order is cancelled or refunded, but the payment is not; the order had already been paid another way',
+        'Why the payment needs attention: its amount or currency differs from the order, part of it was refunded, or it is disputed; the order is cancelled or refunded, but the payment is not; the order had already been paid another way',
     }),
     sessionId: nullableText('ID of the Checkout session at Stripe'),
     paymentIntentId: nullableText('ID of the payment intent at Stripe'),

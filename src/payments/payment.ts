@@ -24,7 +24,8 @@ export type PaymentState = (typeof PAYMENT_STATES)[number]
 
 /**
  * Why a payment that was received needs attention:
- * - `differs`: its amount or currency differs from the order, which is not marked as paid
+ * - `differs`: its amount or currency differs from the order, or part of it was refunded, or it is
+ *   disputed; the order is not marked as paid
  * - `order_cancelled`, `order_refunded`: the order has this status, but the money is not refunded
  * - `paid_twice`: the order had already been paid
  *
@@ -80,6 +81,17 @@ export const getBalance = ({ state, amountMinor, refundedMinor }: Payment): numb
  */
 export const isReceived = (payment: Payment): boolean =>
   payment.state === 'processing' || getBalance(payment) > 0
+
+/**
+ * Why the credits of an order are not bought automatically, as a clause; `null` if its payments do
+ * not forbid it. Orders that are not paid through Stripe have no payments.
+ */
+export function findPurchaseProblem(payments: readonly Payment[]): string | null {
+  if (payments.some(isDisputed)) return 'the customer’s bank disputes the payment'
+  return payments.some(({ settledAt, refundedMinor }) => settledAt !== null && refundedMinor > 0)
+    ? 'the payment was refunded in part or in full'
+    : null
+}
 
 /**
  * Why a change of status cannot be undone, because Stripe has received or returned the money; `null`

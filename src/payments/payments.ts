@@ -137,9 +137,9 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     return checked.state === 'open' ? close(checked) : 'closed'
   }
 
-  async function refund(orderId: string, by: string, onRefund: OnRefund): Promise<RefundResult> {
-    const found = (await payments.list(orderId)).find((payment) => getBalance(payment) > 0)
-    if (found === undefined) return { outcome: 'nothing_to_refund' }
+  async function refund(id: string, by: string, onRefund: OnRefund): Promise<RefundResult> {
+    const found = await payments.get(id)
+    if (found === null || getBalance(found) === 0) return { outcome: 'nothing_to_refund' }
     try {
       const { payment } = await check(found, { by })
       const { intentId, currency, refundedMinor } = payment
@@ -249,8 +249,8 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
      *
      * @param onRefund called once for each request to Stripe, even if several requests share it
      */
-    refund: (orderId: string, by: string, onRefund: OnRefund): Promise<RefundResult> =>
-      refunds(orderId, () => refund(orderId, by, onRefund)),
+    refund: (id: string, by: string, onRefund: OnRefund): Promise<RefundResult> =>
+      refunds(id, () => refund(id, by, onRefund)),
 
     /** Processes a webhook. If it throws, Stripe sends the webhook again. */
     async processEvent(event: StripeEvent): Promise<void> {

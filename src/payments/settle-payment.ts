@@ -2,7 +2,14 @@ import { Problem } from '../http/problem.js'
 import type { OrderStore } from '../order-store/order-store.js'
 import { isPaid, isRefundDue, type LiveStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
-import { getBalance, isSameAmount, STRIPE, type Payment, type PaymentProblem } from './payment.js'
+import {
+  getBalance,
+  isDisputed,
+  isSameAmount,
+  STRIPE,
+  type Payment,
+  type PaymentProblem,
+} from './payment.js'
 
 /** The effect of a payment on its order. */
 export interface Settlement {
@@ -68,7 +75,8 @@ export function decideSettlement(
   }
   if (!isHere) return none(null)
   if (order.status === 'pending') {
-    return isSameAmount(payment, order)
+    const isWhole = isSameAmount(payment, order) && payment.refundedMinor === 0
+    return isWhole && !isDisputed(payment)
       ? { type: 'status', status: 'paid', isSettled: true }
       : none('differs')
   }
@@ -79,7 +87,7 @@ export function decideSettlement(
 }
 
 /**
- * Updates the order that a payment is for: marks it as paid if the amounts are equal, or as
+ * Updates the order that a payment is for: marks it as paid if the whole amount was received, or as
  * refunded if the whole payment was refunded. A second call changes nothing. Throws errors from the
  * order store, or a Problem (503) if the order keeps changing.
  *

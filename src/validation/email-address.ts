@@ -36,6 +36,8 @@ function isInternetDomain(domain: string): boolean {
     ascii.length <= MAX_DOMAIN_LENGTH &&
     labels.length > 1 &&
     labels.every((label) => LABEL.test(label)) &&
+    // Such a domain cannot exist (RFC 2606). The address of erased customers has it.
+    labels.at(-1) !== 'invalid' &&
     /^(?!\d+$).{2,}$/.test(labels.at(-1) ?? '')
   )
 }

@@ -11,8 +11,8 @@ import {
   waitForStatus,
 } from '../support/guest-orders.js'
 import { skipPauses } from '../support/mail-service.js'
-import { newOrder } from '../support/order-store.js'
-import { startTwoAdmins } from '../support/page-client.js'
+import { newOrder, RETIREMENT } from '../support/order-store.js'
+import { startTwoAdmins, type PageClient } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
 import { waitFor } from '../support/wait-for.js'
 
@@ -239,4 +239,138 @@ t.test('administrators see why an order is not placed', async (t) => {
   provider.ledger.credit = 1_000_000
   await waitForStatus(ann, '2', 'fulfilled')
   t.equal(provider.ledger.orders.length, 1)
+})
+
+/** Waits until automatic placement has stopped; returns the text of the order's page. */
+async function waitForStop(ann: PageClient, id = '1'): Promise<string> {
+  const page = () => ann.get(`/admin/orders/${id}`).then(toText)
+  await waitFor(async () => (await page()).includes('Automatic placement stopped'))
+  return page()
+}
+
+t.test('a cancelled order that was restored was placed by its old message', async (t) => {
+  const { provider, app, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  provider.fault = 503
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const page = () => ann.get('/admin/orders/1').then(toText)
+  await waitFor(async () => (await page()).includes('The provider cannot be reached.'))
+  const { version } = await ann.call('DELETE', '/api/admin/orders/1')
+  await ann.post('/admin/orders/1/restore', { version: String(version) })
+  provider.fault = null
+  await skipPauses(app)
+  t.match(await waitForStop(ann), /The order was cancelled or refunded before\./)
+  t.equal(provider.ledger.orders.length, 0)
+  t.match(await getOrder(ann, '1'), { status: 'paid', orderSourceId: null })
+})
+
+t.test('undoing a change bought credits', async (t) => {
+  const { provider, app, ann, guest, url } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  await placeOrder(createGuest(url), { email: 'ben@example.com' })
+  // The first one was never paid before; the second one is stopped by its amount.
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'processing' })
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'refunded' })
+  await ann.call('PATCH', '/api/admin/orders/2', { status: 'paid', amountMinor: 100 })
+  await waitForStop(ann, '2')
+  await ann.call('PATCH', '/api/admin/orders/2', { status: 'fulfilled' })
+  await app.database.query('UPDATE sessions SET authenticated_at = ?', [Date.now() - 3_600_000])
+  for (const id of ['1', '2']) {
+    const { version } = await getOrder(ann, id)
+    await ann.post(`/admin/orders/${id}/restore`, { version: String(version) })
+  }
+  t.equal((await getOrder(ann, '2')).status, 'paid')
+  await ann.call('PATCH', '/api/admin/orders/2', { amountMinor: 4_780 })
+  await sleep(1_500)
+  t.equal(provider.ledger.orders.length, 0)
+  const queued = await app.database.query(
+    "SELECT order_id FROM outbox WHERE queue = 'fulfilment' AND state = 'pending'",
+  )
+  t.same(queued, [])
+})
+
+t.test('an order whose retirement had been entered was bought again', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  await ann.call('PATCH', '/api/admin/orders/1', { retirement: RETIREMENT })
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  t.match(await waitForStop(ann), /Its carbon credits are already retired\./)
+  t.equal(provider.ledger.orders.length, 0)
+})
+
+t.test('allowing another attempt let the old message buy', async (t) => {
+  const { provider, app, ann, guest } = await startAutoFulfilment(t, {
+    ORDERSOURCE_TIMEOUT_MS: '400',
+  })
+  await placeOrder(guest)
+  provider.fault = 'no_response_instead_of_order'
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const page = () => ann.get('/admin/orders/1').then(toText)
+  await waitFor(async () => (await page()).includes('Placement status unknown'))
+  provider.fault = null
+  await waitFor(async () => {
+    const { headers } = await ann.post('/admin/orders/1/fulfilment/reset', {})
+    return headers.get('location') !== null
+  }, 40_000)
+  const { items } = await ann.call('GET', '/api/admin/orders/1/history')
+  t.match(items[0].changes, [{ field: 'placement', to: { state: 'released' } }])
+  await skipPauses(app)
+  t.match(await waitForStop(ann), /Another attempt was allowed\./)
+  t.equal(provider.ledger.orders.length, 0)
+})
+
+t.test('credits of a portfolio were bought that the provider had replaced', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  const [first] = provider.portfolios
+  if (first === undefined) throw new Error('no portfolio')
+  provider.portfolios.splice(0, 1, { ...first, name: 'Coal phase-out' })
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  t.match(
+    await waitForStop(ann),
+    /The guest chose “Harbour Mix”, but the provider now calls the portfolio “Coal phase-out”\./,
+  )
+  t.equal(provider.ledger.orders.length, 0)
+})
+
+t.test('an order that was placed in another portfolio was marked as fulfilled', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t, { ORDERSOURCE_TIMEOUT_MS: '400' })
+  const path = await placeOrder(guest)
+  provider.fault = 'no_response_after_order'
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  await waitFor(async () => provider.ledger.orders.length === 1)
+  const [placed] = provider.ledger.orders
+  if (placed === undefined) throw new Error('not placed')
+  placed.portfolioId = 2
+  provider.fault = null
+  await waitForStatus(ann, '1', 'processing')
+  await sleep(1_500)
+  t.equal((await getOrder(ann, '1')).status, 'processing')
+  t.match(
+    toText(await ann.get('/admin/orders/1')),
+    /Differs from what was confirmed: portfolio.*from Portfolio 2, as/,
+  )
+  t.notMatch(toText(await guest.get(path)), /View certificate/)
+})
+
+t.test('two orders had certificates for one order at the provider', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { provider, ann, url } = service
+  await orderCertificate(service, '1')
+  // The provider uses an ID again.
+  const [first] = provider.ledger.orders
+  if (first === undefined) throw new Error('not placed')
+  first.id = 'archived'
+  const other = createGuest(url)
+  const path = await placeOrder(other, { email: 'ben@example.com' })
+  await ann.call('PATCH', '/api/admin/orders/2', { status: 'paid' })
+  const second = await waitForStatus(ann, '2', 'processing')
+  t.equal(second.orderSourceId, '1')
+  await sleep(1_500)
+  t.equal((await getOrder(ann, '2')).status, 'processing', 'not fulfilled automatically')
+  const bulk = { action: 'fulfilled', order: `2:${second.version}`, confirmed: '1' }
+  await ann.post('/admin/orders/bulk', bulk)
+  await waitForStatus(ann, '2', 'fulfilled')
+  await sleep(1_500)
+  t.match(toText(await other.get(path)), /Retirement pending/)
 })

@@ -282,6 +282,24 @@ t.test('a key that may not read orders received the whole order after a change',
   }
 })
 
+t.test('a key that may not read orders had a private link sent to another address', async (t) => {
+  const api = await startOrderApi(t, { PRICE_PER_TONNE: '24.50', CURRENCY: 'EUR' })
+  await placeOrder(createGuest(api.url))
+  for (const scopes of [['orders:write'], ['orders:write', 'orders:settle']]) {
+    const { key } = await createApiKey(api, scopes)
+    const call = (method: string, path: string, body?: unknown) =>
+      callWith(api.url, key, method, path, body)
+    const changes = { customerEmail: 'eve@example.com', notes: 'Moved' }
+    const refused = await call('PATCH', `${ORDERS}/1`, changes)
+    t.equal(refused.status, 403)
+    t.match(refused.headers.get('www-authenticate'), 'scope="orders:read"')
+    const { body: own } = await call('POST', ORDERS, NEW_ORDER)
+    t.equal((await call('PATCH', `${ORDERS}/${own.id}`, changes)).status, 200, 'not a guest')
+  }
+  const { body } = await api.call('GET', `${ORDERS}/1`)
+  t.match(body, { customerEmail: 'ann@example.com', version: 1 })
+})
+
 t.test('a change without fields was accepted', async (t) => {
   const api = await startOrderApi(t)
   const { body: order } = await api.call('POST', ORDERS, NEW_ORDER)

@@ -119,6 +119,47 @@ t.test('a certificate is withdrawn with its order, and valid again after an undo
   t.equal((await guest.get(certificate)).status, 200)
 })
 
+t.test('a certificate without the provider’s details outlived its evidence', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { provider, ann, app, guest } = service
+  const { path } = await orderCertificate(service, '1')
+  provider.fault = 503
+  await app.database.query('DELETE FROM certificates')
+  await app.database.query(
+    "UPDATE outbox SET state = 'pending', failures = 3, next_attempt_at = 0 WHERE queue = 'certificate'",
+  )
+  const certificate = await waitForCertificate(guest, path)
+  t.match(toText(await guest.get(certificate)), /has funded/)
+  await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: 'typed' })
+  t.equal((await guest.get(certificate)).status, 410)
+})
+
+t.test('a restored order got a second certificate with another vessel', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { ann, guest } = service
+  const { path, certificate } = await orderCertificate(service, '1', PUBLISHED)
+  await ann.call('DELETE', '/api/admin/orders/1')
+  await ann.call('PATCH', '/api/admin/orders/1', { vesselName: 'Black Pearl' })
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
+  await settle()
+  t.equal(findLink(await guest.get(path), 'View certificate'), certificate)
+  const page = await guest.get(certificate)
+  t.equal(page.status, 200)
+  t.notMatch(page.text, /Black Pearl/)
+})
+
+t.test('an order that was placed again kept the certificate of its lost order', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { ann, guest } = service
+  const { path, certificate } = await orderCertificate(service, '1', PUBLISHED)
+  await ann.call('DELETE', '/api/admin/orders/1')
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled', orderSourceId: null })
+  await ann.post('/admin/orders/1/fulfilment/reset', { lostProviderId: '1' })
+  await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: '1' })
+  t.equal((await guest.get(certificate)).status, 410, 'the ID that was given up is no evidence')
+  t.notMatch(toText(await guest.get(path)), /View certificate/)
+})
+
 t.test('an order that was never placed gets no certificate from its status', async (t) => {
   const { ann, url, smtp, waitForMails } = await startMailService(t)
   const guest = createGuest(url)

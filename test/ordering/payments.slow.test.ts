@@ -16,9 +16,12 @@ import { signWebhook } from '../../src/demo/fake-stripe/event-sender.js'
 import type { FakeStripe } from '../../src/demo/fake-stripe/fake-stripe.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { createGuest, fillIn, findLink, readForm, toText, type Guest } from '../support/guest.js'
+import { autoFulfil, startProvider } from '../support/guest-orders.js'
+import { mailEnvironment, skipPauses } from '../support/mail-service.js'
 import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
 import { ADMIN } from '../support/sign-in.js'
+import { startSmtpServer } from '../support/smtp-server.js'
 import { getSessionId, getWebhookUrl, sendWebhooks, startStripe } from '../support/stripe.js'
 import { waitFor, waitForEqual } from '../support/wait-for.js'
 
@@ -567,7 +570,7 @@ t.test('refunds and disputes are recorded', async (t) => {
 
   const page = await ann.get('/admin/orders/1')
   t.notMatch(page.text, /Mark as refunded/, 'only with the money')
-  t.equal(findLink(page, 'Refund €43.90…'), '/admin/orders/1/refund')
+  t.match(findLink(page, 'Refund €43.90…'), /^\/admin\/orders\/1\/refund\?payment=/)
   const list = await ann.post('/admin/orders/bulk', {
     order: `1:${(await service.getOrder()).version}`,
     action: 'refunded',
@@ -816,4 +819,140 @@ t.test('a payment that cannot be checked delays no other', async (t) => {
   t.equal(await getStatus('1'), 'pending')
   await app.database.query('DROP TRIGGER poison')
   await waitForEqual(t, () => getStatus('1'), 'paid')
+})
+
+t.test('a payment that was refunded in part, or is disputed, settled an order', async (t) => {
+  const service = await start(t)
+  const { stripe, ann, getStatus, getPayments, getAdminPage } = service
+  const cases: [(intent: string) => void, RegExp][] = [
+    [(intent) => stripe.ledger.refund(intent, 1000), /€53\.90 received, of which €10\.00 was refu/],
+    [(intent) => stripe.ledger.dispute(intent), /€53\.90 received, but the order is not marked/],
+  ]
+  for (const [index, [change, shown]] of cases.entries()) {
+    const id = String(index + 1)
+    stripe.sender.url = null
+    const { session } = await order(service)
+    stripe.ledger.pay(session.id)
+    change(session.payment_intent ?? '')
+    sendWebhooks(stripe, service.url)
+    for (const event of stripe.sender.events) await stripe.sender.send(event)
+    await waitForEqual(t, async () => (await getPayments(id))[0].problem, 'differs')
+    t.equal(await getStatus(id), 'pending')
+    t.match(await getAdminPage(id), shown)
+    service.guest = createGuest(service.url)
+  }
+  t.equal((await ann.call('GET', '/api/admin/orders?status=paid')).totalItems, 0)
+})
+
+t.test('a payment of a reopened order, or a disputed one, bought credits', async (t) => {
+  const provider = await startProvider(t)
+  const service = await start(t, autoFulfil(provider))
+  const { stripe, ann, app, getStatus, getPayments, getAdminPage } = service
+  const waitForStop = (id: string) =>
+    waitFor(async () => {
+      const page = await getAdminPage(id)
+      return page.includes('Automatic placement stopped') && page
+    })
+
+  // A debit arrives after the cancellation.
+  const late = await order(service)
+  stripe.ledger.pay(late.session.id, { isAsync: true })
+  await waitForEqual(t, async () => (await getPayments())[0].status, 'processing')
+  const { version } = await ann.call('DELETE', '/api/admin/orders/1')
+  stripe.ledger.settle(late.session.id, true)
+  await waitForEqual(t, async () => (await getPayments())[0].problem, 'order_cancelled')
+  await ann.post('/admin/orders/1/restore', { version: String(version) })
+  await waitForEqual(t, getStatus, 'paid', 'the money is here')
+  t.match(await waitForStop('1'), /The order was cancelled or refunded before\./)
+
+  for (const [id, change, reason] of [
+    ['2', (intent: string) => stripe.ledger.dispute(intent), /the customer’s bank disputes/],
+    ['3', (intent: string) => stripe.ledger.refund(intent, 1000), /was refunded in part/],
+  ] as const) {
+    service.guest = createGuest(service.url)
+    provider.fault = 503
+    const { session } = await order(service)
+    stripe.ledger.pay(session.id)
+    await waitForEqual(t, () => getStatus(id), 'paid')
+    await waitFor(async () => (await getAdminPage(id)).includes('The provider cannot be reached.'))
+    const { length } = stripe.sender.events
+    change(session.payment_intent ?? '')
+    await waitFor(async () => stripe.sender.events.length > length)
+    await waitForEqual(
+      t,
+      async () => {
+        const [payment] = await getPayments(id)
+        return payment.dispute !== null || payment.refundedMinor > 0
+      },
+      true,
+    )
+    provider.fault = null
+    await skipPauses(app)
+    t.match(await waitForStop(id), reason)
+  }
+  t.equal(provider.ledger.orders.length, 0)
+})
+
+t.test('a refund was announced while a debit was on its way', async (t) => {
+  const smtp = await startSmtpServer(t)
+  const service = await start(t, { ...(await mailEnvironment(smtp)), MAIL_HOLD_SECONDS: '0' })
+  const { stripe, ann, app, getPayments, getOrder } = service
+  const { session } = await order(service)
+  stripe.ledger.pay(session.id, { isAsync: true })
+  await waitForEqual(t, async () => (await getPayments())[0].status, 'processing')
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const bulk = { action: 'refunded', order: `1:${(await getOrder()).version}`, confirmed: '1' }
+  t.match(toText(await ann.post('/admin/orders/bulk', bulk)), /paid through Stripe; refund/)
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'refunded' })
+  const readMails = () =>
+    app.database.query("SELECT type, state FROM outbox WHERE type = 'order_refunded'")
+  await waitForEqual(t, readMails, [{ type: 'order_refunded', state: 'cancelled' }])
+})
+
+t.test('a refund was made of another payment than the dialog showed', async (t) => {
+  const service = await start(t)
+  const { stripe, guest, ann, app, getStatus, getPayments } = service
+  const first = await order(service)
+  stripe.sender.url = null
+  stripe.ledger.pay(first.session.id, { amount: AMOUNT + 10 })
+  await app.database.query("UPDATE payments SET state = 'failed'")
+  const link = (await pay(guest, first.path)).headers.get('location')
+  sendWebhooks(stripe, service.url)
+  stripe.ledger.pay(getSessionId(link))
+  await waitForEqual(t, getStatus, 'paid')
+  for (const event of stripe.sender.events) await stripe.sender.send(event)
+  t.match(await getPayments(), [{ problem: null }, { problem: 'paid_twice' }])
+
+  const page = await ann.get('/admin/orders/1')
+  const refund = findLink(page, 'Refund €54.00…')
+  t.not(refund, findLink(page, 'Refund €53.90…'))
+  t.match(toText(await ann.get(refund)), /Refund €54\.00\?/)
+  t.match(toText(await ann.get('/admin/orders/1/refund')), /Refund €54\.00\?/, 'the problem first')
+  t.equal((await ann.post(refund, {})).status, 303)
+  t.match(await getPayments(), [{ status: 'paid' }, { status: 'refunded', problem: null }])
+  t.equal(await getStatus(), 'paid')
+  await ann.post(refund, {})
+  await ann.post('/admin/orders/1/refund?payment=unknown', {})
+  t.equal(stripe.ledger.refunds.length, 1)
+})
+
+t.test('emails named amounts that Stripe had not received or returned', async (t) => {
+  const smtp = await startSmtpServer(t)
+  const service = await start(t, { ...(await mailEnvironment(smtp)), MAIL_HOLD_SECONDS: '0' })
+  const { stripe, ann, getStatus, getPayments } = service
+  const { session } = await order(service)
+  stripe.ledger.pay(session.id, { amount: AMOUNT - 390 })
+  await waitForEqual(t, async () => (await getPayments())[0].problem, 'differs')
+  const findMail = (subject: string) =>
+    waitFor(async () =>
+      smtp.mails.find(({ headers }) => headers.get('subject')?.toString().startsWith(subject)),
+    )
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  t.match((await findMail('Payment received')).text, 'We have received your payment of €50.00.')
+  stripe.ledger.refund(session.payment_intent ?? '', null)
+  await waitForEqual(t, getStatus, 'refunded')
+  t.match(
+    (await findMail('Order CW-000001 was refunded')).text,
+    'We have refunded your payment of €50.00.',
+  )
 })

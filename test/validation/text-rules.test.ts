@@ -157,6 +157,8 @@ t.test('accepts email addresses that can be reached from the internet', async (t
     `ann@${'a.'.repeat(130)}com`,
     '@example.com',
     'ann',
+    'erased@example.invalid',
+    'erased@EXAMPLE.INVALID',
   ]) {
     t.notOk(isInternetEmail(email), email)
   }

@@ -43,7 +43,7 @@ const CODE_BYTES = 16
 export const createCode = (): string => randomBytes(CODE_BYTES).toString('base64url')
 
 /** Whether Clearwake placed an order with the provider, under its current ID there. */
-const isPlaced = ({ orderSourceId }: Order, attempt: FulfilmentAttempt | null): boolean =>
+export const isPlaced = ({ orderSourceId }: Order, attempt: FulfilmentAttempt | null): boolean =>
   attempt?.state === 'placed' && orderSourceId !== null && attempt.orderSourceId === orderSourceId
 
 /**
@@ -60,13 +60,21 @@ export const hasEvidence = (order: Order, attempt: FulfilmentAttempt | null): bo
 /**
  * Whether an issued certificate is still valid: the order still has the evidence that it states.
  * Certificates of earlier versions may state none.
+ *
+ * @param attempt the latest attempt to place the order
  */
-export function isValid({ content }: Certificate, order: Order): boolean {
+export function isValid(
+  { content }: Certificate,
+  order: Order,
+  attempt: FulfilmentAttempt | null,
+): boolean {
   if (!isPaid(order.status)) return false
   if (content.retirement) return order.retirement !== null
   const { provider } = content
   return (
-    order.status === 'fulfilled' && (provider === null || provider.orderId === order.orderSourceId)
+    order.status === 'fulfilled' &&
+    attempt?.state !== 'released' &&
+    (provider === null || provider.orderId === order.orderSourceId)
   )
 }
 

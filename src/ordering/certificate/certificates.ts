@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../database/database.js'
+import { findLatestAttempt } from '../../fulfilment/attempt.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import type { Order } from '../../orders/order.js'
 import { findOrderMessage, type OrderMessage } from '../../outbox/order-messages.js'
@@ -45,8 +46,10 @@ function createCertificates({ database, store, pdfs }: Options) {
    * certificate, a replica may not know the order's latest version yet.
    */
   async function isCurrent(certificate: Certificate): Promise<boolean> {
-    const isValidFor = (order: Order | null) => order !== null && isValid(certificate, order)
     const { orderId, issuedAt } = certificate
+    const attempt = findLatestAttempt((await store.getHistory(orderId)) ?? [])
+    const isValidFor = (order: Order | null) =>
+      order !== null && isValid(certificate, order, attempt)
     if (isValidFor(await store.get(orderId))) return true
     const isNew = Date.now() - Date.parse(issuedAt) < NEW_MS
     return isNew && isValidFor(await store.get(orderId, Infinity))

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Database, Queryable } from '../../database/database.js'
 import { getNumberFormatter } from '../../formatting/number-formatter.js'
 import { findLatestAttempt, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
+import { findSharedProviderOrders } from '../../fulfilment/shared-provider-order.js'
 import type { OrderStore } from '../../order-store/order-store.js'
 import { ERASED_NAME, isErased } from '../../orders/erasure.js'
 import { getEventTypes } from '../../orders/order-event.js'
@@ -16,6 +17,8 @@ import { describeOrderTrip } from '../describe-order-trip.js'
 import {
   createCode,
   hasEvidence,
+  isPlaced,
+  isValid,
   type Certificate,
   type CertificateContent,
 } from './certificate.js'
@@ -102,10 +105,9 @@ export const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): 
   retirement: order.retirement,
 })
 
-const isSameContent = ({ content }: Certificate, next: OrderContent): boolean =>
-  (Object.keys(next) as (keyof OrderContent)[]).every((key) =>
-    isDeepStrictEqual(content[key] ?? null, next[key]),
-  )
+/** Whether a certificate states the retirement that its order has. */
+const isSameRetirement = ({ content }: Certificate, order: Order): boolean =>
+  isDeepStrictEqual(content.retirement ?? null, order.retirement)
 
 /** Whether an order may have evidence of retirement; its history decides. */
 const mayHaveEvidence = ({ paidAt, status, retirement, orderSourceId }: Order): boolean =>
@@ -120,18 +122,26 @@ export function createCertificateIssuer({
   onIssued,
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options) {
-  /** Reads the provider's data; `null` if it is not available. */
+  /**
+   * Reads the provider's data; `null` if it is not available.
+   *
+   * @param isLast whether to return at least what the order is called at the provider
+   */
   async function readProvider(
     orderId: string,
     portfolioId: number | null,
+    isLast: boolean,
   ): Promise<Pick<CertificateContent, 'projects' | 'provider'> | null> {
-    if (source === null) return { projects: [], provider: null }
+    const unknown = { certificateUrl: null, registryUrl: null, serialNumbers: [] }
+    const provider = { ...unknown, name: providerName, orderId }
+    if (source === null) return { projects: [], provider }
     const portfolios = await source.listPortfolios()
     const proof = await source.getCertificate(orderId)
-    if (portfolios.outcome !== 'ok' || proof.outcome !== 'ok') return null
+    if (portfolios.outcome !== 'ok' || proof.outcome !== 'ok') {
+      return isLast ? { projects: [], provider } : null
+    }
     const portfolio = portfolios.value.find(({ id }) => id === portfolioId)
-    const provider = { ...proof.value, name: providerName, orderId }
-    return { projects: portfolio?.projects ?? [], provider }
+    return { projects: portfolio?.projects ?? [], provider: { ...provider, ...proof.value } }
   }
 
   async function issue(order: Order, message: Message): Promise<SendResult> {
@@ -141,18 +151,28 @@ export function createCertificateIssuer({
       return { outcome: 'cancelled', status: null, detail }
     }
     const { orderSourceId } = order
-    const placed = attempt?.state === 'placed' && orderSourceId !== null ? attempt : null
+    const placed = isPlaced(order, attempt) ? attempt : null
+    if (order.retirement === null && (await findSharedProviderOrders(store, order)).length > 0) {
+      const detail = 'Another order has the same order at the provider.'
+      return { outcome: 'cancelled', status: null, detail }
+    }
     const content = toOrderContent(order, placed)
     const existing = await findOrderCertificate(database, order.id)
     // The order was fulfilled again, for example after a refund was undone.
-    if (existing !== null && isSameContent(existing, content)) return DONE
+    if (
+      existing !== null &&
+      isValid(existing, order, attempt) &&
+      isSameRetirement(existing, order)
+    ) {
+      return DONE
+    }
 
     const portfolioId = placed?.portfolioId ?? order.checkout?.portfolioId ?? null
     const known =
       placed === null || orderSourceId === null
         ? { projects: [], provider: null }
-        : await readProvider(orderSourceId, portfolioId)
-    if (known === null && message.failures < MAX_FAILURES) {
+        : await readProvider(orderSourceId, portfolioId, message.failures >= MAX_FAILURES)
+    if (known === null) {
       return { outcome: 'retry', status: null, detail: 'The provider cannot be reached.' }
     }
     // The order may have been changed or erased while the provider responded.
@@ -163,7 +183,7 @@ export function createCertificateIssuer({
       code: createCode(),
       orderId: order.id,
       issuedAt: new Date().toISOString(),
-      content: { ...content, orderedAt: order.placedAt, projects: [], provider: null, ...known },
+      content: { ...content, orderedAt: order.placedAt, ...known },
     }
     await database.write(async (tx) => {
       const isNew = await insertCertificate(tx, certificate, message.id)
@@ -192,8 +212,7 @@ export function createCertificateIssuer({
       if (order.checkout === null || !mayHaveEvidence(order)) return
       if (!getEventTypes(event).includes('order.fulfilled')) {
         const existing = await findOrderCertificate(tx, order.id)
-        const issuedFor = existing === null ? undefined : (existing.content.retirement ?? null)
-        if (isDeepStrictEqual(issuedFor, order.retirement)) return
+        if (existing !== null && isSameRetirement(existing, order)) return
         // Imported orders may have evidence, and no certificate here.
         if (existing === null && !(await changedEvidence(order))) return
       }

@@ -44,7 +44,7 @@ export interface Consequences {
 /** Whether an order has a valid certificate, or gets one within a minute. */
 const hasCertificate = (order: Order, { certificate, attempt }: OrderRecords): boolean =>
   order.checkout !== null &&
-  ((certificate !== null && isValid(certificate, order)) || hasEvidence(order, attempt))
+  ((certificate !== null && isValid(certificate, order, attempt)) || hasEvidence(order, attempt))
 
 /** Simulates a command on orders; returns those that it changes. Cannot simulate an undo. */
 export const simulateChanges = (

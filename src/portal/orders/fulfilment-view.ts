@@ -44,8 +44,8 @@ function buildPurchaseWarnings(
   const { orderSourceId: id = attempt.reference } = attempt
   const confirmed = findConfirmedAttempt(history, attempt.reference)
   const differences = confirmed === null ? [] : findDifferences(confirmed, attempt)
-  const describe = ({ tons, amountMinor, currency }: FulfilmentAttempt) =>
-    `${format.exact(tons)} t for ${format.money(amountMinor, currency)}`
+  const describe = ({ tons, amountMinor, currency, portfolioName }: FulfilmentAttempt) =>
+    `${format.exact(tons)} t for ${format.money(amountMinor, currency)}${differences.includes('portfolio') ? ` from ${portfolioName}` : ''}`
   const warnings: ProviderNotice[] = []
   if (confirmed !== null && differences.length > 0) {
     warnings.push({

@@ -7,7 +7,7 @@ import { parseListQuery } from '../../orders/list-query.js'
 import type { Certificates } from '../../ordering/certificate/certificates.js'
 import type { Order } from '../../orders/order.js'
 import { getUndoPermission, requireStatusPermission } from '../../orders/status-permission.js'
-import { getBalance } from '../../payments/payment.js'
+import { isReceived } from '../../payments/payment.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
 import { parseBulkAction, updateOrders, type SelectedOrder } from './bulk-actions.js'
@@ -130,7 +130,7 @@ const pages: FastifyPluginAsync<Options> = async (
       ({ id }) => records.get(id) ?? { payments: [], certificate: null, attempt: null },
     ).filter(
       // A payment through Stripe is refunded on the page of its order.
-      ({ payments: paid }) => action !== 'refunded' || paid.every((one) => getBalance(one) === 0),
+      ({ payments: paid }) => action !== 'refunded' || !paid.some(isReceived),
     )
     return describeConsequences(findConsequences(changes, mail.description !== null), {
       isSingle: false,
@@ -192,8 +192,7 @@ const pages: FastifyPluginAsync<Options> = async (
       }
     }
     const result = await updateOrders(store, selection, action, administrator.email, {
-      findRefundable: async (id) =>
-        (await payments.store.list(id)).some((payment) => getBalance(payment) > 0),
+      findRefundable: async (id) => (await payments.store.list(id)).some(isReceived),
       explainBlockedUndo: async (order) =>
         request.can(getUndoPermission(order.status))
           ? explainBlockedUndo(order, store, payments.store)

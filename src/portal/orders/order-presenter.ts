@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { findSharedProviderOrders } from '../../fulfilment/shared-provider-order.js'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
@@ -108,12 +109,6 @@ export function createOrderPresenter(
     return order && buildMessage(request, flash.code, order)
   }
 
-  /** Other orders with the same provider order ID. */
-  const findDuplicates = async ({ id, orderSourceId }: Order) =>
-    orderSourceId === null
-      ? []
-      : (await store.findByOrderSourceId(orderSourceId)).filter((other) => String(other.id) !== id)
-
   /** Returns `null` unless a guest placed the order. */
   const buildMails = async (request: OrderRequest, { id, origin }: Order) =>
     origin === 'guest'
@@ -131,7 +126,7 @@ export function createOrderPresenter(
     format: getRequestFormatters(request),
     timeZone,
     fulfilment,
-    duplicates: await findDuplicates(order),
+    duplicates: await findSharedProviderOrders(store, order),
     mails: await buildMails(request, order),
     guest: await loadGuestOrder(order),
     payments: await payments.store.list(order.id),

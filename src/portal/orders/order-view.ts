@@ -131,7 +131,7 @@ export function buildOrderView(data: OrderData, state: OrderPageState = {}) {
   const payments = buildPaymentViews(
     data.payments,
     order,
-    data.canRefund ? buildContextUrl(context, `${path}/refund`) : null,
+    data.canRefund ? (payment) => buildContextUrl(context, `${path}/refund`, { payment }) : null,
     format,
   )
   const nextStep = findNextStep(order, fulfilment, payments, data.guest?.placement ?? null)

@@ -2,6 +2,7 @@ import {
   getBalance,
   getPaymentStatus,
   isDisputed,
+  isSameAmount,
   type Payment,
   type PaymentStatus,
 } from '../../payments/payment.js'
@@ -29,11 +30,16 @@ interface Notice {
 function describeProblem(payment: Payment, order: Order, format: Formatters): Notice[] {
   const received = format.money(payment.amountMinor, payment.currency)
   const balance = format.money(getBalance(payment), payment.currency)
+  const refunded = format.money(payment.refundedMinor, payment.currency)
   switch (payment.problem) {
     case 'differs':
       return [
         {
-          title: `${received} received, but the order total is ${format.money(order.amountMinor, order.currency)}`,
+          title: isSameAmount(payment, order)
+            ? payment.refundedMinor > 0
+              ? `${received} received, of which ${refunded} was refunded`
+              : `${received} received, but the order is not marked as paid`
+            : `${received} received, but the order total is ${format.money(order.amountMinor, order.currency)}`,
           text: 'The order was not marked as paid. Refund the payment, or mark the order as paid if you accept it.',
         },
       ]
@@ -84,12 +90,12 @@ const formatDispute = (dispute: string): string => dispute.replaceAll('_', ' ')
 /**
  * Builds the view of an order's Stripe payments, latest first.
  *
- * @param refundUrl the page that refunds a payment; `null` if Stripe is not configured
+ * @param getRefundUrl returns the page that refunds a payment; `null` if Stripe is not configured
  */
 export function buildPaymentViews(
   payments: readonly Payment[],
   order: Order,
-  refundUrl: string | null,
+  getRefundUrl: ((paymentId: string) => string) | null,
   format: Formatters,
 ) {
   return payments.map((payment) => {
@@ -110,8 +116,8 @@ export function buildPaymentViews(
       dateTime: format.dateTime(new Date(payment.createdAt).toISOString()),
       notices: [...describeProblem(payment, order, format), ...describeDispute(payment)],
       refund:
-        balance > 0 && refundUrl !== null
-          ? { url: refundUrl, amount: format.money(balance, payment.currency) }
+        balance > 0 && getRefundUrl !== null
+          ? { url: getRefundUrl(payment.id), amount: format.money(balance, payment.currency) }
           : null,
     }
   })

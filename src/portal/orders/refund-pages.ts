@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import type { Mail } from '../../mail/mail.js'
 import type { OrderStore } from '../../order-store/order-store.js'
+import { getBalance, type Payment } from '../../payments/payment.js'
 import type { RefundResult } from '../../payments/payments.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { Notice, OrderPayments } from './order-data.js'
@@ -33,6 +34,10 @@ const describeFailure = (result: RefundResult): Notice =>
         entries: [],
       }
 
+/** Payments that can be refunded first, and among them those with a problem. */
+const getRefundPriority = (payment: Payment): number =>
+  getBalance(payment) === 0 ? 0 : payment.problem === null ? 1 : 2
+
 /** Pages that refund payments through Stripe. */
 const pages: FastifyPluginAsync<Options> = async (
   app,
@@ -42,12 +47,25 @@ const pages: FastifyPluginAsync<Options> = async (
   const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder, payments)
   const { render, renderNotFound, confirm } = presenter
 
+  /**
+   * Returns the payment that a request names or, if it names none, the one to refund first; `null`
+   * if the order has no such payment.
+   */
+  async function findPayment({ params, query }: OrderRequest): Promise<Payment | null> {
+    const all = await payments.store.list(params.id)
+    const [first = null] = all.toSorted((a, b) => getRefundPriority(b) - getRefundPriority(a))
+    return query.payment === undefined
+      ? first
+      : (all.find(({ id }) => id === query.payment) ?? null)
+  }
+
   app.get<OrderRoute>('/admin/orders/:id/refund', REFUND, async (request: OrderRequest, reply) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     const view = buildOrderView(await presenter.loadOrderData(request, order))
-    const payment = view.payments.find(({ refund }) => refund !== null)
-    if (payment === undefined) {
+    const chosen = await findPayment(request)
+    const payment = view.payments.find(({ id }) => id === chosen?.id)
+    if (payment?.refund == null) {
       return request.wantsFragment
         ? render(request, reply, order)
         : reply.redirect(presenter.getOrderUrl(request, order), 303)
@@ -61,12 +79,16 @@ const pages: FastifyPluginAsync<Options> = async (
   app.post<OrderRoute>('/admin/orders/:id/refund', REFUND, async (request: OrderRequest, reply) => {
     const { id } = request.params
     if ((await store.get(id)) === null) return renderNotFound(reply)
-    const result = (await payments.service?.refund(id, request.administrator.email, (refunded) =>
-      app.auditLog.record(request, {
-        action: 'payment.refunded',
-        details: { orderId: id, ...refunded },
-      }),
-    )) ?? { outcome: 'nothing_to_refund' as const }
+    const payment = await findPayment(request)
+    const result =
+      payment === null || payments.service === null
+        ? ({ outcome: 'nothing_to_refund' } as const)
+        : await payments.service.refund(payment.id, request.administrator.email, (refunded) =>
+            app.auditLog.record(request, {
+              action: 'payment.refunded',
+              details: { orderId: id, ...refunded },
+            }),
+          )
     const order = await store.get(id)
     if (order === null) return renderNotFound(reply)
     if (result.outcome === 'unavailable' || result.outcome === 'refused') {
@@ -74,9 +96,8 @@ const pages: FastifyPluginAsync<Options> = async (
       return render(request, reply, order, { notice: describeFailure(result) })
     }
     // Another request, such as a second click, may have refunded the payment first.
-    const isRefunded = (await payments.store.list(id)).some(
-      ({ refundedMinor }) => refundedMinor > 0,
-    )
+    const refunded = payment && (await payments.store.get(payment.id))
+    const isRefunded = (refunded?.refundedMinor ?? 0) > 0
     return confirm(request, reply, order, isRefunded ? 'refunded' : 'unchanged')
   })
 }
