@@ -285,7 +285,7 @@ t.test('a key that may not read orders received the whole order after a change',
 t.test('a key that may not read orders had a private link sent to another address', async (t) => {
   const api = await startOrderApi(t, { PRICE_PER_TONNE: '24.50', CURRENCY: 'EUR' })
   await placeOrder(createGuest(api.url))
-  for (const scopes of [['orders:write'], ['orders:write', 'orders:settle']]) {
+  for (const scopes of [['orders:write'], ['orders:write', 'orders:settle']] as const) {
     const { key } = await createApiKey(api, scopes)
     const call = (method: string, path: string, body?: unknown) =>
       callWith(api.url, key, method, path, body)
