@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Queryable } from '../database/database.js'
-import type { Mail } from '../mail/mail.js'
+import type { Mail } from '../mail/order-mails.js'
 import { MAX_SEND_MS, type MailDelivery, type RenderedMail } from '../mail/mail-delivery.js'
 import { enqueueMessage, type Message } from '../outbox/outbox.js'
 import type { Sender, SendResult } from '../outbox/outbox-worker.js'

@@ -1,14 +1,25 @@
-import type { FastifyPluginAsync } from 'fastify'
-import type { AccountMail } from './account-mail.js'
+import fp from 'fastify-plugin'
+import { createAccountMail, type AccountMail } from './account-mail.js'
 import accountRoutes from './account-routes.js'
 import forgotPasswordPages from './forgot-password-pages.js'
 import linkPages from './link-pages.js'
 
-/** The API for accounts, and the pages where people set their own password. */
-const accountManagement: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) => {
-  await app.register(accountRoutes, { mail })
-  await app.register(linkPages)
-  await app.register(forgotPasswordPages, { mail })
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Emails to users about their accounts */
+    accountMail: AccountMail
+  }
 }
 
-export default accountManagement
+/** The API for accounts, and the pages where people set their own password. */
+export default fp(
+  async (app) => {
+    const accountMail = createAccountMail(app, app.mail)
+    app.decorate('accountMail', accountMail)
+    if (accountMail.sender) app.outbox.addSender(accountMail.sender)
+    await app.register(accountRoutes)
+    await app.register(linkPages)
+    await app.register(forgotPasswordPages)
+  },
+  { name: 'account-management', dependencies: ['account-store', 'mail'] },
+)

@@ -3,7 +3,6 @@ import { Type } from '@sinclair/typebox'
 import { getAuditActor } from '../audit/audit-log.js'
 import { problemResponses } from '../http/problem.js'
 import { stringEnum } from '../validation/string-enum.js'
-import type { AccountMail } from './account-mail.js'
 import { createDuplicateProblem, getChangedAccount } from './account-problems.js'
 import { ACCOUNT_STATES, type AccountState, type ManagedAccount } from './account-store.js'
 import { getLinkPath } from './account-links.js'
@@ -72,7 +71,8 @@ const toResponse = ({ isConfigured, ...account }: ManagedAccount) => ({
 })
 
 /** API for owners to manage user accounts. */
-const routes: FastifyPluginAsyncTypebox<{ mail: AccountMail }> = async (app, { mail }) => {
+const routes: FastifyPluginAsyncTypebox = async (app) => {
+  const { accountMail: mail } = app
   app.get(
     '/api/admin/accounts',
     {

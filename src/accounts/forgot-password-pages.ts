@@ -4,7 +4,6 @@ import { getRequestOrigin } from '../http/fetch-metadata.js'
 import { Problem } from '../http/problem.js'
 import adminPages from '../plugins/admin-pages.js'
 import { isEmail, toMailbox } from '../validation/email-address.js'
-import type { AccountMail } from './account-mail.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import { toText } from './password-form.js'
 
@@ -18,7 +17,8 @@ const options = { config: { public: true } } as const
  * Page for forgotten passwords. Neither the response nor its timing depends on whether the email
  * has an account, because the account is looked up after the response has been sent.
  */
-const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { accountMail: mail } = app
   await app.register(adminPages)
   const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
   const page = 'accounts/forgot-password'

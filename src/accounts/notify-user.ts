@@ -2,6 +2,8 @@ import fp from 'fastify-plugin'
 import { getAuditAddress } from '../audit/audit-log.js'
 import { enqueueAccountMail } from './account-mail.js'
 import { getBrowserName } from './browser-name.js'
+import { getMailSettings } from '../mail/mail-config.js'
+import type { MailDelivery } from '../mail/mail-delivery.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import type { Notice, NoticePayload } from './notices.js'
 
@@ -20,8 +22,9 @@ declare module 'fastify' {
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Notices to users about their own accounts. */
-export default fp<{ isMailConfigured: boolean }>(
-  async (app, { isMailConfigured }) => {
+export default fp<{ delivery: MailDelivery | undefined }>(
+  async (app, { delivery }) => {
+    const isMailConfigured = delivery !== undefined || getMailSettings(app.config) !== null
     const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
 
     /** Whether the user was notified of the same recently. */

@@ -1,24 +1,33 @@
-import type { FastifyPluginAsync } from 'fastify'
+import fp from 'fastify-plugin'
 import checkoutPages from './checkout-pages.js'
 import type { FindOffsetOffer, FindTripPrice } from './offset-offer.js'
-import pages, { type PageOptions } from './pages.js'
-import type { ReadPrefill } from './prefill.js'
+import pages from './pages.js'
 import routes from './routes.js'
 
-interface Options {
-  readPrefill: ReadPrefill
-  /** These are `null` if there are no prices. */
-  findOffer: FindOffsetOffer | null
-  findTripPrice: FindTripPrice | null
-  onStep: PageOptions['onStep']
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What other features add to the results of the calculators, before the service is ready */
+    resultPage: {
+      /** These are `null` if there are no prices. */
+      findOffer: FindOffsetOffer | null
+      findTripPrice: FindTripPrice | null
+      /** Called when a scanned link is opened, and when a guest first sees a result */
+      onStep: (step: 'scan' | 'result') => void
+    }
+  }
 }
 
 /** The calculators: API and pages, including the home page. */
-const calculator: FastifyPluginAsync<Options> = async (app, options) => {
-  const { readPrefill, findOffer, findTripPrice, onStep } = options
-  await app.register(routes)
-  await app.register(pages, { readPrefill, findOffer, onStep })
-  await app.register(checkoutPages, { readPrefill, findTripPrice })
-}
-
-export default calculator
+export default fp(
+  async (app) => {
+    app.decorate('resultPage', {
+      findOffer: null,
+      findTripPrice: null,
+      onStep: () => undefined,
+    })
+    await app.register(routes)
+    await app.register(pages)
+    await app.register(checkoutPages)
+  },
+  { name: 'calculator', dependencies: ['prefill', 'htmx', 'telemetry'] },
+)

@@ -4,14 +4,6 @@ import { Problem } from '../http/problem.js'
 import { isCalculatorType, type CalculatorType } from './calculator-data.js'
 import { parseCalculatorForm } from './calculator-form.js'
 import { buildCheckoutUrl, type Checkout } from './checkout-url.js'
-import type { FindTripPrice } from './offset-offer.js'
-import type { ReadPrefill } from './prefill.js'
-
-interface Options {
-  readPrefill: ReadPrefill
-  /** `null` if there are no prices */
-  findTripPrice: FindTripPrice | null
-}
 
 type Query = Record<string, unknown>
 
@@ -24,8 +16,8 @@ const withoutPortfolio = (query: Query): string => {
 }
 
 /** Redirects guests to the operator's shop with their trip, portfolio and price. */
-const checkoutPages: FastifyPluginAsync<Options> = async (app, options) => {
-  const { readPrefill, findTripPrice } = options
+const checkoutPages: FastifyPluginAsync = async (app) => {
+  const { readPrefill, resultPage } = app
   const { CHECKOUT_URL, CHECKOUT_SECRET } = app.config
   if (CHECKOUT_URL === undefined) return
 
@@ -65,7 +57,7 @@ const checkoutPages: FastifyPluginAsync<Options> = async (app, options) => {
       const trip = { calculation, vessel }
       const portfolioId = Number(query.portfolio)
       const offer = Number.isSafeInteger(portfolioId)
-        ? await findTripPrice?.(trip, portfolioId)
+        ? await resultPage.findTripPrice?.(trip, portfolioId)
         : null
       const checkout: Checkout = { ...trip, offer: offer ?? null }
       return reply.redirect(buildCheckoutUrl(CHECKOUT_URL, CHECKOUT_SECRET, checkout), 303)

@@ -13,18 +13,9 @@ import {
 } from './calculator-data.js'
 import { parseCalculatorForm, toCalculatorForm, type CalculatorForm } from './calculator-form.js'
 import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
-import type { FindOffsetOffer } from './offset-offer.js'
 import { buildOfferView, type OfferView } from './offer-view.js'
-import type { PrefillSource, ReadPrefill } from './prefill.js'
+import type { PrefillSource } from './prefill.js'
 import { buildResultView, type ResultView } from './result-view.js'
-
-export interface PageOptions {
-  readPrefill: ReadPrefill
-  /** `null` if there are no prices */
-  findOffer: FindOffsetOffer | null
-  /** Called when a scanned link is opened, and when a guest first sees a result */
-  onStep: (step: 'scan' | 'result') => void
-}
 
 type Query = Record<string, unknown>
 type PageRequest = FastifyRequest<{ Querystring: Query }>
@@ -83,8 +74,8 @@ function toSharedUrl(type: CalculatorType, query: Query, form: CalculatorForm): 
   return `/calculator/${type}?${params.toString()}`
 }
 
-const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
-  const { readPrefill, findOffer, onStep } = options
+const pages: FastifyPluginAsync = async (app) => {
+  const { readPrefill, resultPage } = app
   const { CHECKOUT_URL, TIME_ZONE } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
   const prefills = new Counter({
@@ -103,7 +94,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
   }: CalculatorPage): Promise<OfferView | null> {
     const { calculation } = form
     if (calculation === null) return null
-    const offer = (await findOffer?.({ calculation, source })) ?? null
+    const offer = (await resultPage.findOffer?.({ calculation, source })) ?? null
     if (CHECKOUT_URL !== undefined) {
       const path = `/calculator/${type}/checkout`
       // The shop decides what it sells without a portfolio.
@@ -169,8 +160,8 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       const outcome = prefill.ok ? 'filled' : prefill.error.reason
       prefills.inc({ calculator: type, outcome })
       if (prefill.ok) {
-        onStep('scan')
-        onStep('result')
+        resultPage.onStep('scan')
+        resultPage.onStep('result')
       }
       request.log.info({ calculator: type, outcome }, 'prefill')
       return prefill.ok
@@ -221,7 +212,7 @@ const pages: FastifyPluginAsync<PageOptions> = async (app, options) => {
       }
       if (form.calculation !== null && request.method === 'GET') {
         const isUpdate = request.wantsFragment && hasResult(request, type)
-        if (!isUpdate) onStep('result')
+        if (!isUpdate) resultPage.onStep('result')
       }
       const view = await buildView({
         type,

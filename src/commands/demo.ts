@@ -21,7 +21,6 @@ import type { Order } from '../orders/order.js'
 import { hashPassword } from '../accounts/password.js'
 import { createLinkSigner } from '../qr-code/link-signature.js'
 import { createPrefillLinks } from '../qr-code/prefill-link.js'
-import { createServiceLinks } from '../ordering/ordering.js'
 import { startServer } from '../start-server.js'
 
 const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [
@@ -144,7 +143,7 @@ const comparisons = [
   ...uncertain.notPlaced.flatMap((order) => formatOrderLink('No response, not placed', order)),
 ]
 const guestOrderLine = guestOrder
-  ? `  Guest's order     ${base}/o/${await createServiceLinks(app).create(guestOrder)} (with a certificate)\n`
+  ? `  Guest's order     ${base}/o/${await app.orderLinks.create(guestOrder)} (with a certificate)\n`
   : ''
 const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const codes = TRIPS.map(({ calculation, vessel }) => {

@@ -2,13 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { AuditActor } from '../audit/audit-entry.js'
 import { getAuditActor, type AuditLog } from '../audit/audit-log.js'
-import type { Database } from '../database/database.js'
+import type { Database, Queryable } from '../database/database.js'
 import type { FileRewriter } from '../database/file-rewriter.js'
 import { REQUIRE_REWRITE } from '../database/rewrite-file.js'
-import { erasePlacements } from '../fulfilment/auto-fulfilment.js'
-import { eraseDeliveries } from '../integrations/webhooks/message.js'
-import { eraseMails } from '../mail/message.js'
-import { eraseBeneficiary } from '../ordering/certificate/certificate-store.js'
 import type { MailboxOrders, OrderStore } from '../order-store/order-store.js'
 import { eraseEvents, type EventDispatcher } from '../outbox/event-dispatcher.js'
 import { ERASED_EMAIL, ERASED_NAME, isCustomer } from '../orders/erasure.js'
@@ -17,13 +13,22 @@ import { createCustomerMatcher, listCustomerNames } from './customer-texts.js'
 /** Maximum number of orders erased per call. With NocoDB, each order takes several requests. */
 const MAX_ORDERS = 500
 
+/** How a feature erases what it has stored about customers. */
+export interface ErasureStep {
+  /**
+   * Erases what was stored for an earlier customer of an order, in the caller's transaction. What
+   * was stored for the current one is erased when the event of the erasure is consumed.
+   */
+  eraseFormerCustomer?: (tx: Queryable, orderId: string, email: string) => Promise<void>
+  /** Removes texts of users that are about a customer. */
+  removeTexts?: (isAbout: (text: string) => boolean, by: AuditActor) => Promise<void>
+}
+
 interface Options {
   store: OrderStore
   database: Database
   events: Pick<EventDispatcher, 'dispatch'>
   auditLog: AuditLog
-  /** Removes the saved order lists that are about a customer, and their names from the audit log */
-  removeSearches: (isAbout: (text: string) => boolean, by: AuditActor) => Promise<void>
   /** Whether the database of the service is a SQLite file */
   isFile: boolean
   /** For the SQLite files with personal data */
@@ -49,7 +54,8 @@ interface FoundOrder {
 
 /** Erases the personal data of customers. */
 export function createEraser(options: Options) {
-  const { store, database, events, auditLog, removeSearches, isFile, rewriter, log } = options
+  const { store, database, events, auditLog, isFile, rewriter, log } = options
+  const steps: ErasureStep[] = []
 
   /** Finds orders by email, in any spelling; none for the placeholder of erased orders. */
   const findOrders = async (email: string): Promise<MailboxOrders> =>
@@ -79,10 +85,7 @@ export function createEraser(options: Options) {
     await events.dispatch()
     await database.write(async (tx) => {
       for (const id of orders) {
-        await eraseMails(tx, id, email)
-        await eraseDeliveries(tx, id)
-        await eraseBeneficiary(tx, id)
-        await erasePlacements(tx, id)
+        for (const step of steps) await step.eraseFormerCustomer?.(tx, id, email)
         await eraseEvents(tx, id, { isCancelled: true })
       }
     })
@@ -100,6 +103,8 @@ export function createEraser(options: Options) {
   }
 
   return {
+    /** Adds what a feature erases. */
+    add: (step: ErasureStep): void => void steps.push(step),
     findOrders,
     isRewriting: rewriter.isDue,
 
@@ -119,7 +124,8 @@ export function createEraser(options: Options) {
       const context = { by: request.actor, ifVersions: null }
       await requireRewrite() // in case of a crash
       const names = await readNames(found)
-      await removeSearches(createCustomerMatcher(email, names), getAuditActor(request))
+      const isAbout = createCustomerMatcher(email, names)
+      for (const step of steps) await step.removeTexts?.(isAbout, getAuditActor(request))
       await eraseFormerCustomer(email, former)
       let orders = 0
       try {

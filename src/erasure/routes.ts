@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { problemResponses } from '../http/problem.js'
-import type { Eraser } from './erase-customer.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import { emailAddress } from '../validation/email-address.js'
 
@@ -35,7 +34,7 @@ const Erasure = Type.Object(
 )
 
 /** API for the erasure of personal data. */
-const routes: FastifyPluginAsyncTypebox<{ eraser: Eraser }> = async (app, { eraser }) => {
+const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.setErrorHandler(handleStoreError)
 
   app.post(
@@ -52,7 +51,7 @@ const routes: FastifyPluginAsyncTypebox<{ eraser: Eraser }> = async (app, { eras
         response: { 200: Erasure, ...problemResponses },
       },
     },
-    async (request) => eraser.erase(request.body.email, request),
+    async (request) => app.eraser.erase(request.body.email, request),
   )
 }
 

@@ -16,7 +16,7 @@ import {
   isUnresolved,
   type FulfilmentAttempt,
 } from './attempt.js'
-import type { Fulfilment } from './fulfilment.js'
+import type { Fulfilment } from './place-orders.js'
 import type { FulfilResult, ProviderFailure } from './results.js'
 import { findSharedProviderOrders } from './shared-provider-order.js'
 import { findDifferences } from './verify-response.js'

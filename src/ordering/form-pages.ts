@@ -1,7 +1,6 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
-import type { ReadPrefill } from '../calculator/prefill.js'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 import { getClientAddress } from '../http/client-address.js'
 import { getRequestOrigin } from '../http/fetch-metadata.js'
@@ -26,14 +25,9 @@ import type { QuoteResult, Quotes } from './quotes.js'
 import { requireOrdering } from './require-ordering.js'
 
 interface Options {
-  /** `null` if ordering is off */
-  quotes: Quotes | null
-  readPrefill: ReadPrefill
   formTokens: FormTokens
   placeOrder: PlaceOrder
   startPayment: StartPayment
-  /** Explains why the PDF of a certificate cannot show a name; `null` if it can */
-  findNameProblem: (name: string) => Promise<string | null>
 }
 
 type Fields = Record<string, unknown>
@@ -64,8 +58,12 @@ const MAX_DRAFT_LENGTH = 3_900
 
 type Outcome = 'created' | 'replayed' | 'duplicate' | 'invalid' | 'price_changed' | 'failed'
 
-const pages: FastifyPluginAsync<Options> = async (app, options) => {
-  const { readPrefill, formTokens, placeOrder, startPayment, findNameProblem } = options
+const pages: FastifyPluginAsync<Options> = async (
+  app,
+  { formTokens, placeOrder, startPayment },
+) => {
+  const { readPrefill } = app
+  const { findNameProblem } = app.certificates
   const { TERMS_URL, PRIVACY_URL, TIME_ZONE, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
   const { PAYMENT: paymentMethod, STRIPE_CHECKOUT_URL } = app.config
   const needsConsent = TERMS_URL !== undefined || PRIVACY_URL !== undefined
@@ -117,7 +115,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   }
 
   async function showForm(reply: FastifyReply, state: FormState) {
-    const quotes = requireOrdering(options.quotes)
+    const quotes = requireOrdering(app.quotes)
     const { trip, fields, form, formId } = state
     const result = await getQuote(quotes, state)
     if (result?.outcome !== 'quoted' && reply.request.method === 'GET') reply.code(422)
@@ -175,7 +173,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
   }
 
   app.get<{ Querystring: Fields }>('/offset', async (request, reply) => {
-    requireOrdering(options.quotes)
+    requireOrdering(app.quotes)
     const result = readRequestTrip(request, request.query)
     if (result.outcome !== 'valid') return showTripError(reply, result)
     const { trip, fields } = result
@@ -222,7 +220,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
       config: { rateLimit: { max: ORDER_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' } },
     },
     async (request, reply) => {
-      const quotes = requireOrdering(options.quotes)
+      const quotes = requireOrdering(app.quotes)
       if (getRequestOrigin(request, app.publicBaseUrl()) === 'cross-origin') {
         throw new Problem(403, 'The form was sent from another site. Nothing was ordered.')
       }

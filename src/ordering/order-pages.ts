@@ -2,18 +2,12 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 import { getLocale } from '../http/locale.js'
 import { Problem } from '../http/problem.js'
-import type { OrderStore } from '../order-store/order-store.js'
 import { formatMoney } from '../formatting/money-formatter.js'
 import type { Order } from '../orders/order.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
-import type { Certificates } from './certificate/certificates.js'
 import type { PageFormat } from './order-form-view.js'
-import type { OrderLinks } from './order-links.js'
 import { WHOLE_TRIP } from '../orders/share.js'
-import type { PrefillLinks } from '../qr-code/prefill-link.js'
 import type { Payment } from '../payments/payment.js'
-import type { PaymentStore } from '../payments/payment-store.js'
-import type { Payments } from '../payments/payments.js'
 import { buildOrderView } from './order-view.js'
 import { getOrderTrip } from './describe-order-trip.js'
 import { toFormQuery, toTripFields } from './ordered-trip.js'
@@ -23,16 +17,7 @@ import { GUEST } from './place-order.js'
 import type { StartPayment } from './start-payment.js'
 
 interface Options {
-  store: OrderStore
-  links: OrderLinks
-  certificates: Certificates
-  paymentStore: PaymentStore
-  /** `null` if Stripe is not configured */
-  payments: Payments | null
   startPayment: StartPayment
-  createLink: PrefillLinks['create']
-  /** Whether guests can place orders */
-  canOrder: boolean
 }
 
 interface OrderRoute {
@@ -46,9 +31,11 @@ const MAX_REFRESH_SECONDS = 5 * 60
 const REFRESH_BACKOFF = 1.3
 
 /** The page of a guest's order. The token in its path is the only permission to see it. */
-const pages: FastifyPluginAsync<Options> = async (app, options) => {
-  const { store, links, certificates, paymentStore, payments, startPayment } = options
-  const { createLink, canOrder } = options
+const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
+  const { orders: store, orderLinks: links, certificates } = app
+  const { store: paymentStore, service: payments } = app.payments
+  const { create: createLink } = app.prefillLinks
+  const canOrder = app.quotes !== null
   const { TIME_ZONE: timeZone, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
   const checkoutOrigin = new URL(app.config.STRIPE_CHECKOUT_URL).origin
   const dates = new Intl.DateTimeFormat('en-GB', {

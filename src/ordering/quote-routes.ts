@@ -7,23 +7,12 @@ import {
   type Calculation,
 } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
-import type { ReadPrefill } from '../calculator/prefill.js'
 import { Vessel } from '../calculator/vessel.js'
 import { createValidationProblem, problemResponses } from '../http/problem.js'
 import { Currency } from '../orders/order.js'
 import { ForGuests, SharePercent, WHOLE_TRIP, type Share } from '../orders/share.js'
-import type { PrefillLinks } from '../qr-code/prefill-link.js'
 import { readTrip, toFormQuery, toTripFields, type TripFields } from './ordered-trip.js'
 import { requireOrdering } from './require-ordering.js'
-import type { Quotes } from './quotes.js'
-
-interface Options {
-  /** `null` if ordering is off */
-  quotes: Quotes | null
-  readPrefill: ReadPrefill
-  /** Signs a link to a vessel's trip; `null` if only administrators may do that */
-  createLink: PrefillLinks['create'] | null
-}
 
 type QuoteBody = Calculation & {
   portfolioId?: number
@@ -123,14 +112,14 @@ const ERRORS = {
   too_large: ['calculatorData', 'describes a trip that is too large to be ordered'],
 } as const
 
-const routes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
-  const { readPrefill, createLink } = options
+const routes: FastifyPluginAsyncTypebox = async (app) => {
+  const { readPrefill, prefillLinks } = app
 
   /** The parameters of the order form for a trip; `null` if links with a vessel require a sign-in. */
   function getFormFields(calculation: Calculation, vessel: Vessel | undefined): TripFields | null {
     if (vessel === undefined) return toTripFields(calculation, null)
-    if (createLink === null) return null
-    const { data, sig } = createLink(calculation, vessel)
+    if (app.config.QR_REQUIRE_ADMIN) return null
+    const { data, sig } = prefillLinks.create(calculation, vessel)
     return { data, sig }
   }
 
@@ -150,7 +139,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, options) => {
       },
     },
     async ({ body }) => {
-      const quotes = requireOrdering(options.quotes)
+      const quotes = requireOrdering(app.quotes)
       const { portfolioId = null, forGuests = null, sharePercent, vessel, ...calculation } = body
       const share: Share = {
         sharePercent: forGuests === null ? (sharePercent ?? WHOLE_TRIP.sharePercent) : null,

@@ -1,5 +1,5 @@
 import type { Order } from '../orders/order.js'
-import type { Payments } from '../payments/payments.js'
+import type { Payments } from '../payments/stripe-payments.js'
 
 /**
  * Returns the URL where a guest pays for an order: Stripe's page, or the order page, which shows

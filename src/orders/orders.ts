@@ -1,17 +1,43 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { openOrderStore } from '../order-store/open-order-store.js'
 import type { OrderStore } from '../order-store/order-store.js'
+import { createFilterResolver, type OrderFilterResolver } from './filter-resolver.js'
 import { addFreshnessHeader } from './freshness-header.js'
 import routes from './routes.js'
 import statsRoutes from './stats-routes.js'
 import { handleStoreError } from './store-error-handler.js'
 
-/** API for orders and their statistics. */
-const orders: FastifyPluginAsync<{ store: OrderStore }> = async (app, { store }) => {
-  app.readiness.set('orders', async () => store.getReadiness())
-  addFreshnessHeader(app, store)
-  app.setErrorHandler(handleStoreError)
-  await app.register(routes, { store })
-  await app.register(statsRoutes, { store })
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The orders */
+    orders: OrderStore
+    /** Filters and references that other features add to lists and exports */
+    orderFilters: OrderFilterResolver
+  }
 }
 
-export default orders
+/** API for orders and their statistics. */
+async function api(app: FastifyInstance): Promise<void> {
+  addFreshnessHeader(app, app.orders)
+  app.setErrorHandler(handleStoreError)
+  await app.register(routes)
+  await app.register(statsRoutes)
+}
+
+/** The order store and its API. */
+export default fp(
+  async (app) => {
+    const store = await openOrderStore(app.config, app.postgres, app.log)
+    app.addHook('onClose', () => store.close())
+    const filters = createFilterResolver(store)
+    app.decorate('orderFilters', filters)
+    app.decorate('orders', {
+      ...store,
+      list: async (query, slice) => store.list(await filters.resolve(query), slice),
+    })
+    app.readiness.set('orders', async () => store.getReadiness())
+    await app.register(api)
+  },
+  { name: 'orders', dependencies: ['config', 'database', 'health', 'auth-guard'] },
+)

@@ -8,7 +8,7 @@ import {
   problemResponses,
   withHeaders,
 } from '../http/problem.js'
-import type { ChangeContext, ChangeResult, OrderStore } from '../order-store/order-store.js'
+import type { ChangeContext, ChangeResult } from '../order-store/order-store.js'
 import { formatEtag, parseIfMatch } from '../http/etag.js'
 import { ListQuery } from './list-query.js'
 import { findFilterErrors } from './order-filters.js'
@@ -22,10 +22,6 @@ import {
   requireStatusPermission,
 } from './status-permission.js'
 import { buildPaginationLinks } from '../http/pagination-links.js'
-
-interface Options {
-  store: OrderStore
-}
 
 /** Large enough for the longest notes, escaped in JSON. */
 const BODY_LIMIT = 128 * 1024
@@ -146,7 +142,9 @@ function getChangedOrder(result: ChangeResult): Order {
   }
 }
 
-const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store }) => {
+const routes: FastifyPluginAsyncTypebox = async (app) => {
+  const { orders: store } = app
+
   /** Throws a Problem (403) if the caller may not edit these fields of the order. */
   async function requireEditPermission(
     request: FastifyRequest,

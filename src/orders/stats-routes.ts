@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from '@sinclair/typebox'
 import { createValidationProblem, problemResponses } from '../http/problem.js'
-import type { OrderStore } from '../order-store/order-store.js'
 import { stringEnum } from '../validation/string-enum.js'
 import {
   calculateDashboardStats,
@@ -46,7 +45,7 @@ function toPeriod({ range, from, to }: Static<typeof StatsRequest>): StatsPeriod
   return { range, from, to }
 }
 
-const routes: FastifyPluginAsyncTypebox<{ store: OrderStore }> = async (app, { store }) => {
+const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/api/admin/stats',
     {
@@ -60,7 +59,7 @@ const routes: FastifyPluginAsyncTypebox<{ store: OrderStore }> = async (app, { s
         response: { 200: DashboardStats, ...problemResponses },
       },
     },
-    async ({ body }) => calculateDashboardStats(store, toPeriod(body), Date.now()),
+    async ({ body }) => calculateDashboardStats(app.orders, toPeriod(body), Date.now()),
   )
 }
 

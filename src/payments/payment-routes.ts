@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { Problem, problemResponses } from '../http/problem.js'
-import type { OrderStore } from '../order-store/order-store.js'
 import { Currency } from '../orders/order.js'
 import { stringEnum } from '../validation/string-enum.js'
 import {
@@ -12,12 +11,6 @@ import {
   type PaymentProblem,
   type PaymentStatus,
 } from './payment.js'
-import type { PaymentStore } from './payment-store.js'
-
-interface Options {
-  store: OrderStore
-  paymentStore: PaymentStore
-}
 
 const nullableText = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], description })
@@ -67,7 +60,8 @@ const toResponse = (payment: Payment) => ({
 })
 
 /** Payments of an order, for users and integrations. */
-const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store, paymentStore }) => {
+const routes: FastifyPluginAsyncTypebox = async (app) => {
+  const { orders: store } = app
   app.get(
     '/api/admin/orders/:id/payments',
     {
@@ -91,7 +85,7 @@ const routes: FastifyPluginAsyncTypebox<Options> = async (app, { store, paymentS
     async ({ params }) => {
       const order = await store.get(params.id)
       if (order === null) throw new Problem(404, 'Order not found.')
-      return { items: (await paymentStore.list(order.id)).map(toResponse) }
+      return { items: (await app.payments.store.list(order.id)).map(toResponse) }
     },
   )
 }

@@ -1,280 +1,63 @@
-import type { FastifyBaseLogger } from 'fastify'
-import type { Queryable } from '../database/database.js'
-import type { OrderEvent } from '../orders/order-event.js'
-import type { Order } from '../orders/order.js'
-import { createPaymentCheck, type PaymentServices } from './check-payment.js'
-import { buildSessionParams } from './checkout-session.js'
-import { getBalance, isReceived, isSameAmount, type Payment } from './payment.js'
-import { createSharedCalls } from './shared-calls.js'
-import { toStripeAmount } from './stripe-amount.js'
-import { StripeRefusedError, StripeUnavailableError } from './stripe-error.js'
-import type { StripeEvent, StripeSession } from './stripe-gateway.js'
+import fp from 'fastify-plugin'
+import { createPaymentStore, type PaymentStore } from './payment-store.js'
+import paymentRoutes from './payment-routes.js'
+import { createPayments, type Payments } from './stripe-payments.js'
+import { createStripeGateway } from './stripe-gateway.js'
+import stripeWebhooks from './webhook-routes.js'
 
-/** Where to send a guest who wants to pay. */
-export type StartResult =
-  | { outcome: 'redirect'; url: string }
-  /** There is nothing to pay, or money was received or is on its way */
-  | { outcome: 'not_payable' }
-  /** Stripe did not respond, refused the request, or cannot charge the amount exactly */
-  | { outcome: 'unavailable' }
-
-/** `received`: money was received or is on its way, so the guest cannot cancel the order. */
-export type CloseResult = 'closed' | 'received' | 'unavailable'
-
-export type RefundResult =
-  | { outcome: 'refunded' | 'nothing_to_refund' | 'unavailable' }
-  /** Stripe's reason, without secrets */
-  | { outcome: 'refused'; reason: string }
-
-/** `unknown`: Stripe did not respond. */
-type OnRefund = (
-  refund: Pick<Payment, 'amountMinor' | 'currency'> & { outcome?: 'unknown' },
-) => Promise<void>
-
-/** Maximum number of payments per pass. Small, because a shutdown waits until the pass ends. */
-const BATCH_SIZE = 5
-const REFUSED_PAUSE_MS = 60 * 60 * 1000
-
-/** Payments of guest orders through Stripe. */
-export function createPayments(services: PaymentServices & { log: FastifyBaseLogger }) {
-  const { store, payments, stripe, checkMs, log } = services
-  const check = createPaymentCheck(services)
-  const starts = createSharedCalls<StartResult>(({ outcome }) => outcome === 'redirect')
-  const closes = createSharedCalls<CloseResult>()
-  const refreshes = createSharedCalls<boolean>((isChecked) => isChecked)
-  const refunds = createSharedCalls<RefundResult>()
-
-  /** Logs a Stripe error; throws any other error. */
-  function logStripeError(error: unknown, payment: Payment | null): void {
-    const isStripeError =
-      error instanceof StripeUnavailableError || error instanceof StripeRefusedError
-    if (!isStripeError) throw error
-    log.error({ payment: payment?.id, orderId: payment?.orderId }, `Stripe: ${error.message}`)
-  }
-
-  /** Records the session of a payment; returns `null` if the payment was closed in the meantime. */
-  async function saveSession(payment: Payment, session: StripeSession): Promise<Payment | null> {
-    if (payment.sessionId === session.id) return payment
-    if (payment.state !== 'creating') return null
-    const checkAt = Date.now() + checkMs
-    const changes = { sessionId: session.id, state: 'open', checkAt } as const
-    const saved = await payments.update(payment, changes)
-    if (saved !== null) return saved
-    const current = await payments.get(payment.id)
-    return current && saveSession(current, session)
-  }
-
-  /** Creates the session for a payment, or gets the session that an earlier request created. */
-  async function openSession(
-    order: Order,
-    payment: Payment,
-    orderUrl: string,
-  ): Promise<StartResult> {
-    const params = buildSessionParams(order, payment, orderUrl)
-    if (params === null) {
-      log.error({ payment: payment.id }, 'Stripe cannot charge this amount exactly')
-      return { outcome: 'unavailable' }
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Payments of guest orders through Stripe */
+    payments: {
+      store: PaymentStore
+      /** `null` if Stripe is not configured */
+      service: Payments | null
     }
-    let session
-    try {
-      session = await stripe.createSession(params, payment.id)
-    } catch (error) {
-      // Stripe may repeat this response, so the next attempt needs a new payment.
-      if (!(error instanceof StripeUnavailableError && !error.isRepeated)) {
-        await payments.update(payment, { state: 'failed', checkAt: null })
-      }
-      throw error
-    }
-    const saved = await saveSession(payment, session)
-    const current = await store.get(order.id, order.version)
-    if (saved !== null && current?.status === 'pending' && session.url !== null) {
-      return { outcome: 'redirect', url: session.url }
-    }
-    // The order was cancelled or paid in the meantime.
-    if (saved === null) await stripe.expireSession(session.id)
-    else await close(saved)
-    return { outcome: 'not_payable' }
-  }
-
-  async function start(
-    order: Order,
-    found: Payment | null,
-    orderUrl: string,
-  ): Promise<StartResult> {
-    let latest = found
-    if (latest !== null && latest.state !== 'creating' && latest.state !== 'failed') {
-      // Expires the session if the amount of the order has changed.
-      const { payment, url } = await check(latest)
-      if (url !== null) return { outcome: 'redirect', url }
-      if (isReceived(payment)) return { outcome: 'not_payable' }
-      latest = payment
-    }
-    if (latest?.state === 'creating' && isSameAmount(latest, order)) {
-      return openSession(order, latest, orderUrl)
-    }
-    if (latest?.state === 'creating') await close(latest)
-    const payment = await payments.add(order, (latest?.number ?? 0) + 1, Date.now() + checkMs)
-    return openSession(order, payment, orderUrl)
-  }
-
-  /** Closes a payment, so that the guest can no longer pay. */
-  async function close(payment: Payment): Promise<Exclude<CloseResult, 'unavailable'>> {
-    if (payment.state === 'creating' && payment.sessionId === null) {
-      const closed = await payments.update(payment, { state: 'expired', checkAt: null })
-      if (closed !== null) return 'closed'
-      const current = await payments.get(payment.id)
-      return current === null ? 'closed' : close(current)
-    }
-    if (payment.state !== 'open') return isReceived(payment) ? 'received' : 'closed'
-    if (payment.sessionId !== null) {
-      await stripe.expireSession(payment.sessionId).catch((error: unknown) => {
-        // The session is no longer open, so its state is read below.
-        if (!(error instanceof StripeRefusedError)) throw error
-      })
-    }
-    const { payment: checked } = await check(payment)
-    if (isReceived(checked)) return 'received'
-    return checked.state === 'open' ? close(checked) : 'closed'
-  }
-
-  async function refund(id: string, by: string, onRefund: OnRefund): Promise<RefundResult> {
-    const found = await payments.get(id)
-    if (found === null || getBalance(found) === 0) return { outcome: 'nothing_to_refund' }
-    try {
-      const { payment } = await check(found, { by })
-      const { intentId, currency, refundedMinor } = payment
-      const amountMinor = getBalance(payment)
-      const amount = toStripeAmount(amountMinor, currency)
-      if (intentId === null || amount === null || amount === 0) {
-        return { outcome: 'nothing_to_refund' }
-      }
-      // A request to another process gets the same refund.
-      try {
-        await stripe.refund(intentId, amount, `${payment.id}-refund-${refundedMinor}`)
-      } catch (error) {
-        if (error instanceof StripeUnavailableError) {
-          await onRefund({ amountMinor, currency, outcome: 'unknown' })
-        }
-        throw error
-      }
-      await onRefund({ amountMinor, currency })
-      await check(payment, { by })
-      return { outcome: 'refunded' }
-    } catch (error) {
-      logStripeError(error, found)
-      return error instanceof StripeRefusedError
-        ? { outcome: 'refused', reason: error.message }
-        : { outcome: 'unavailable' }
-    }
-  }
-
-  async function findPayment(event: StripeEvent): Promise<Payment | null> {
-    const { sessionId, paymentId, intentId } = event
-    if (sessionId !== null) {
-      const known = await payments.findBySession(sessionId)
-      if (known !== null || paymentId === null) return known
-      // The session was created, but the response has not been recorded yet.
-      const payment = await payments.get(paymentId)
-      if (payment?.sessionId !== null) return null
-      const saved = await payments.update(payment, { sessionId, state: 'open' })
-      return saved ?? findPayment(event)
-    }
-    if (intentId === null) return null
-    const known = await payments.findByIntent(intentId)
-    if (known !== null) return known
-    const session = await stripe.findSessionId(intentId)
-    return session === null ? null : payments.findBySession(session)
-  }
-
-  async function checkOne(payment: Payment): Promise<void> {
-    try {
-      await check(payment, { isQuick: true })
-    } catch (error) {
-      // Only this payment fails, for example because its session is in another Stripe account.
-      if (!(error instanceof StripeRefusedError)) throw error
-      logStripeError(error, payment)
-      await payments.update(payment, { checkAt: Date.now() + REFUSED_PAUSE_MS })
-    }
-  }
-
-  return {
-    /** Returns where the guest pays for an order. Never throws a Stripe error. */
-    async start(order: Order, orderUrl: string): Promise<StartResult> {
-      if (order.status !== 'pending') return { outcome: 'not_payable' }
-      const [latest = null] = await payments.list(order.id)
-      // A payment is open once its session is created.
-      const state = latest?.state === 'creating' ? 'open' : latest?.state
-      const key = JSON.stringify([order.id, order.version, latest?.number, state])
-      return starts(key, async () => {
-        try {
-          return await start(order, latest, orderUrl)
-        } catch (error) {
-          logStripeError(error, latest)
-          return { outcome: 'unavailable' }
-        }
-      })
-    },
-
-    /** Closes an order's payment, so that the guest cannot pay. Never throws a Stripe error. */
-    close: (orderId: string): Promise<CloseResult> =>
-      closes(orderId, async () => {
-        const [latest = null] = await payments.list(orderId)
-        if (latest === null) return 'closed'
-        try {
-          return await close(latest)
-        } catch (error) {
-          logStripeError(error, latest)
-          return 'unavailable'
-        }
-      }),
-
-    /** Queries Stripe when a guest returns, with a short timeout. Logs errors from the query. */
-    async refresh(orderId: string): Promise<void> {
-      await refreshes(orderId, async () => {
-        const [latest = null] = await payments.list(orderId)
-        if (latest?.state !== 'open' && latest?.state !== 'processing') return false
-        try {
-          await check(latest, { isQuick: true })
-          return true
-        } catch (err) {
-          // The page shows the last recorded state.
-          log.warn({ err, payment: latest.id }, 'a payment could not be checked')
-          return false
-        }
-      })
-    },
-
-    /**
-     * Refunds the remaining amount of a payment, exactly once. Never throws a Stripe error.
-     *
-     * @param onRefund called once for each request to Stripe, even if several requests share it
-     */
-    refund: (id: string, by: string, onRefund: OnRefund): Promise<RefundResult> =>
-      refunds(id, () => refund(id, by, onRefund)),
-
-    /** Processes a webhook. If it throws, Stripe sends the webhook again. */
-    async processEvent(event: StripeEvent): Promise<void> {
-      const payment = await findPayment(event)
-      if (payment !== null) await check(payment)
-    },
-
-    /** Makes the payments of a guest order due for a check when the order changes. */
-    consume: async (tx: Queryable, { order, previousStatus }: OrderEvent): Promise<void> => {
-      if (order.origin !== 'guest' || previousStatus === null) return
-      await payments.makeDue(tx, order.id, order.status !== previousStatus)
-    },
-
-    /** Queries Stripe for payments that are due for a check, in case a webhook was lost. */
-    async checkDue(): Promise<void> {
-      const due = await payments.takeDue(BATCH_SIZE, Date.now() + checkMs)
-      // At the same time, so that one that fails delays no other.
-      const checks = await Promise.allSettled(due.map((payment) => checkOne(payment)))
-      for (const result of checks) if (result.status === 'rejected') throw result.reason
-    },
-
-    readEvent: (body: Buffer, signature: string): StripeEvent | null =>
-      stripe.readEvent(body, signature),
   }
 }
 
-export type Payments = ReturnType<typeof createPayments>
+const POLL_MS = 500
+
+/** Payments through Stripe: their API, webhooks, checks, and filters of order lists. */
+export default fp(
+  async (app) => {
+    const { config, orders, log } = app
+    const store = createPaymentStore(app.database)
+    app.orderFilters.addFilter(async ({ payment = [], ...others }) =>
+      payment.length === 0 ? others : { ...others, ids: await store.findOrderIds(payment) },
+    )
+    app.orderFilters.addReference(async (reference) => {
+      const found = [await store.findBySession(reference), await store.findByIntent(reference)]
+      return found.flatMap((payment) => (payment === null ? [] : Number(payment.orderId)))
+    })
+
+    const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = config
+    const service =
+      secretKey === undefined || webhookSecret === undefined
+        ? null
+        : createPayments({
+            store: orders,
+            payments: store,
+            stripe: await createStripeGateway({
+              secretKey,
+              webhookSecret,
+              apiUrl: config.STRIPE_API_URL,
+            }),
+            checkMs: config.STRIPE_CHECK_INTERVAL * 1000,
+            log,
+            onProblem: ({ id, orderId, problem, amountMinor, currency }) =>
+              log.error(
+                { payment: id, orderId, problem, amountMinor, currency },
+                'a payment needs attention',
+              ),
+          })
+    app.decorate('payments', { store, service })
+    if (service !== null) {
+      app.events.addConsumer('payments', service.consume)
+      app.schedule('check payments', POLL_MS, () => service.checkDue())
+    }
+    await app.register(paymentRoutes)
+    await app.register(stripeWebhooks)
+  },
+  { name: 'payments', dependencies: ['orders', 'events', 'scheduler'] },
+)

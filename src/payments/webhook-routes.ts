@@ -2,19 +2,14 @@ import type { FastifyPluginAsync } from 'fastify'
 import { Counter } from 'prom-client'
 import { Problem } from '../http/problem.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
-import type { Payments } from './payments.js'
 import { StripeUnavailableError } from './stripe-error.js'
-
-interface Options {
-  /** `null` if Stripe is not configured */
-  payments: Payments | null
-}
 
 /** Enough for the events that are read. Anyone can send a part of a body, which is kept in memory. */
 const MAX_BODY_BYTES = 64 * 1024
 
 /** Receives Stripe webhooks. */
-const routes: FastifyPluginAsync<Options> = async (app, { payments }) => {
+const routes: FastifyPluginAsync = async (app) => {
+  const { service: payments } = app.payments
   const received = new Counter({
     name: 'clearwake_stripe_webhooks_total',
     help: 'Webhooks from Stripe, by outcome',

@@ -1,6 +1,6 @@
 import { getPayload } from '../mail/message.js'
 import type { MailType } from '../mail/mail-types.js'
-import type { Mail } from '../mail/mail.js'
+import type { Mail } from '../mail/order-mails.js'
 import { ERASED_EMAIL } from '../orders/erasure.js'
 import type { Delivery, MessageState } from '../outbox/outbox.js'
 import type { Formatters } from './formatters.js'

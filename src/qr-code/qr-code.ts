@@ -1,11 +1,20 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.js'
 import adminPages from '../plugins/admin-pages.js'
 import bulkRoutes from './bulk-routes.js'
+import type { QrCode } from './generate-qr-code.js'
 import pages from './pages.js'
 import type { QrCodeOptions } from './qr-code-options.js'
 import { logQrCodeRequests } from './qr-code-log.js'
 import routes from './routes.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Adds a function that is called with every code that a user or an API key generates. */
+    onQrCode(listener: (code: QrCode) => void): void
+  }
+}
 
 /** Limits the codes per client and minute, across all routes. */
 function createCodeCounter(app: FastifyInstance, max: number) {
@@ -24,7 +33,7 @@ function createCodeCounter(app: FastifyInstance, max: number) {
 }
 
 /** The API and the test page for QR codes, which share a rate limit and a request log. */
-const qrCode: FastifyPluginAsync<QrCodeOptions> = async (app, options) => {
+const scope: FastifyPluginAsync<QrCodeOptions> = async (app, options) => {
   const { QR_RATE_LIMIT_PER_MINUTE: max, QR_REQUIRE_ADMIN } = app.config
   // Before authentication, so that rejected requests count towards the limit.
   app.addHook('onRequest', app.rateLimit({ max, timeWindow: '1 minute' }))
@@ -34,10 +43,21 @@ const qrCode: FastifyPluginAsync<QrCodeOptions> = async (app, options) => {
   logQrCodeRequests(app)
   await app.register(routes, options)
   await app.register(bulkRoutes, { ...options, countCodes })
-  await app.register(async (scope) => {
-    if (QR_REQUIRE_ADMIN) await scope.register(adminPages)
-    await scope.register(pages, options)
+  await app.register(async (pageScope) => {
+    if (QR_REQUIRE_ADMIN) await pageScope.register(adminPages)
+    await pageScope.register(pages, options)
   })
 }
 
-export default qrCode
+/** Generates QR codes that fill in a calculator. */
+export default fp(
+  async (app) => {
+    const listeners: ((code: QrCode) => void)[] = []
+    app.decorate('onQrCode', (listener) => void listeners.push(listener))
+    await app.register(scope, {
+      links: app.prefillLinks,
+      onGenerated: (code) => listeners.forEach((listener) => listener(code)),
+    })
+  },
+  { name: 'qr-code', dependencies: ['prefill', 'auth-guard', 'rate-limits'] },
+)

@@ -1,6 +1,6 @@
 import { Problem } from '../../http/problem.js'
 import type { WebhookEndpoint } from './endpoint-store.js'
-import { MAX_ENDPOINTS } from './webhooks.js'
+import { MAX_ENDPOINTS } from './endpoints.js'
 
 /** Returns a value; throws a Problem (404) if it is `null`. */
 export function requireFound<T>(value: T | null, resource = 'Webhook endpoint'): T {

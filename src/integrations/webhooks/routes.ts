@@ -19,7 +19,7 @@ import {
   WebhookList,
   WebhookWithSecret,
 } from './schemas.js'
-import { MAX_ENDPOINTS, type Webhooks } from './webhooks.js'
+import { MAX_ENDPOINTS } from './endpoints.js'
 
 const PATH = '/api/admin/webhooks'
 const tags = ['Webhooks']
@@ -43,7 +43,8 @@ const Link = Type.String({ description: 'First, previous, next and last page (RF
 const disabledResponse = problemResponse('The endpoint is disabled')
 
 /** API for webhook endpoints and their deliveries. */
-const routes: FastifyPluginAsyncTypebox<{ webhooks: Webhooks }> = async (app, { webhooks }) => {
+const routes: FastifyPluginAsyncTypebox = async (app) => {
+  const { webhooks } = app
   const validators = createWebhookValidators(webhooks.allowLoopback)
   app.setValidatorCompiler(({ schema, httpPart }) =>
     httpPart === 'body'

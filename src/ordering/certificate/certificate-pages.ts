@@ -4,15 +4,9 @@ import { getNumberFormatter } from '../../formatting/number-formatter.js'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
 import { handleStoreError } from '../../orders/store-error-handler.js'
-import type { Certificates, CertificateState } from './certificates.js'
+import type { CertificateState } from './issued-certificates.js'
 import { getCertificateNumber, type Certificate } from './certificate.js'
 import { buildCertificateView } from './certificate-view.js'
-
-interface Options {
-  certificates: Certificates
-  /** Returns the ID of the order that a guest's token opens; `null` if there is none */
-  findOrderId: (token: string) => Promise<string | null>
-}
 
 interface CertificateRoute {
   Params: { code: string }
@@ -33,8 +27,8 @@ function requireCertificate<T>(certificate: T | null): T {
 }
 
 /** The public pages of certificates, and their PDFs. Search engines may list published ones. */
-const pages: FastifyPluginAsync<Options> = async (app, options) => {
-  const { certificates, findOrderId } = options
+const pages: FastifyPluginAsync = async (app) => {
+  const { certificates, orderLinks } = app
   const { getUrl, formatDate } = certificates
   app.setErrorHandler(handleStoreError)
   app.addHook('onRequest', (_request, reply, done) => {
@@ -108,7 +102,7 @@ const pages: FastifyPluginAsync<Options> = async (app, options) => {
     '/o/:token/certificate.pdf',
     { config: { rateLimit } },
     async ({ params }, reply) => {
-      const id = await findOrderId(params.token)
+      const id = await orderLinks.find(params.token)
       const state = requireCertificate(id === null ? null : await certificates.findByOrder({ id }))
       return state.withdrawal === null
         ? sendPdf(reply, state.certificate, true)

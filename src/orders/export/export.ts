@@ -1,15 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { OrderStore } from '../../order-store/order-store.js'
+import { getServiceSource } from '../../order-store/open-order-store.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { addFreshnessHeader } from '../freshness-header.js'
 import { ExportQuery } from './export-request.js'
+import { createExportRecorder } from './record-export.js'
 import routes from './routes.js'
-import { createOrderStream, type StreamOptions, type StreamOrders } from './stream-orders.js'
-
-interface Options extends StreamOptions {
-  store: Pick<OrderStore, 'source' | 'check' | 'createErrorTranslator' | 'getFreshness'>
-}
+import { createOrderStream, type StreamOrders } from './stream-orders.js'
 
 /** Browser downloads: the same file as the API, but errors are HTML pages. */
 const pages: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
@@ -25,9 +22,15 @@ const pages: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
 }
 
 /** The CSV and Excel export of orders. */
-const orderExport: FastifyPluginAsync<Options> = async (app, options) => {
-  addFreshnessHeader(app, options.store)
-  const sendOrders = createOrderStream(app, options)
+const orderExport: FastifyPluginAsync = async (app) => {
+  const { orders: store, orderFilters, config } = app
+  addFreshnessHeader(app, store)
+  const sendOrders = createOrderStream(app, {
+    store,
+    timeZone: config.TIME_ZONE,
+    payments: { source: getServiceSource(config), resolveFilter: orderFilters.resolve },
+    recordExport: createExportRecorder(app.auditLog, store),
+  })
   await app.register(routes, { sendOrders })
   await app.register(pages, { sendOrders })
 }

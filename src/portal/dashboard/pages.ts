@@ -2,11 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import { logError } from '../../http/log-error.js'
 import { Problem, createUnexpectedProblem } from '../../http/problem.js'
-import type { Mail } from '../../mail/mail.js'
 import type { Permission } from '../../accounts/permissions.js'
-import type { Webhooks } from '../../integrations/webhooks/webhooks.js'
-import type { ConversionCounter } from '../../ordering/conversions.js'
-import type { OrderStore } from '../../order-store/order-store.js'
 import type { StatsPeriod } from '../../orders/dashboard-stats.js'
 import { EVENT_QUEUE } from '../../outbox/event-dispatcher.js'
 import { countMessages, UNSENT_STATES } from '../../outbox/outbox.js'
@@ -24,18 +20,9 @@ import {
 
 const STATS = { config: { permission: 'stats:read' } } as const
 
-interface Options {
-  store: OrderStore
-  /** Whether orders can be placed with a provider */
-  hasProvider: boolean
-  webhooks: Pick<Webhooks, 'list'>
-  mail: Pick<Mail, 'countRecentFailures'>
-  /** `null` if guests cannot order */
-  conversions: ConversionCounter | null
-}
-
-const pages: FastifyPluginAsync<Options> = async (app, options) => {
-  const { store, hasProvider, webhooks, mail, conversions } = options
+const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, webhooks, mail, conversions } = app
+  const hasProvider = app.fulfilment !== null
   await app.register(adminPages)
 
   /** The content below the range buttons: cards and charts, an empty state or an error. */

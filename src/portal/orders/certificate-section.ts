@@ -1,8 +1,8 @@
-import type { Database } from '../../database/database.js'
+import type { FastifyInstance } from 'fastify'
 import { FULFILMENT_QUEUE } from '../../fulfilment/auto-fulfilment.js'
 import { findLatestAttempt, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
 import { getCertificateNumber, hasEvidence } from '../../ordering/certificate/certificate.js'
-import type { Certificates, CertificateState } from '../../ordering/certificate/certificates.js'
+import type { CertificateState } from '../../ordering/certificate/issued-certificates.js'
 import { formatRetirementDate } from '../../ordering/certificate/retirement-date.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import { findOrderMessage, type OrderMessage } from '../../outbox/order-messages.js'
@@ -21,8 +21,7 @@ export interface GuestOrderData {
 
 /** Loads the background work on a guest order; `null` for other orders. */
 export async function loadGuestOrderData(
-  database: Database,
-  certificates: Certificates,
+  { database, certificates }: Pick<FastifyInstance, 'database' | 'certificates'>,
   order: Order,
 ): Promise<GuestOrderData | null> {
   if (order.checkout === null) return null

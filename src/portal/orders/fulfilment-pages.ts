@@ -4,10 +4,8 @@ import {
   findConfirmedAttempt,
   findLatestAttempt,
 } from '../../fulfilment/attempt.js'
-import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import type { Fulfilment } from '../../fulfilment/place-orders.js'
 import { findDifferences } from '../../fulfilment/verify-response.js'
-import type { Mail } from '../../mail/mail.js'
-import type { OrderStore } from '../../order-store/order-store.js'
 import adminPages from '../../plugins/admin-pages.js'
 import type { Amount } from '../../provider/offset-order.js'
 import { parseVersion } from './edit-form.js'
@@ -18,8 +16,8 @@ import {
 } from './fulfilment-notices.js'
 import { createFulfilmentSteps } from './fulfilment-steps.js'
 import { buildContextUrl, parseListContext } from './list-context.js'
-import type { OrderPayments, ProviderNotice } from './order-data.js'
-import { createOrderPresenter, type LoadGuestOrder, type OrderRoute } from './order-presenter.js'
+import type { ProviderNotice } from './order-data.js'
+import { createOrderPresenter, type OrderRoute } from './order-presenter.js'
 import { buildProviderRecordView } from './provider-record-view.js'
 import unresolvedPages from './unresolved-pages.js'
 
@@ -36,24 +34,14 @@ const parsePrice = ({ amountMinor, currency }: Record<string, unknown>): Amount 
   currency: typeof currency === 'string' ? currency : '',
 })
 
-interface Options {
-  store: OrderStore
-  fulfilment: Fulfilment
-  mail: Mail
-  loadGuestOrder: LoadGuestOrder
-  payments: OrderPayments
-}
-
 /** Pages that place orders with the provider and compare them with its records. */
-const pages: FastifyPluginAsync<Options> = async (
-  app,
-  { store, fulfilment, mail, loadGuestOrder, payments },
-) => {
+const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulfilment }) => {
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder, payments)
+  const { orders: store } = app
+  const presenter = createOrderPresenter(app)
   const { getRequestFormatters, render, renderNotFound, confirm } = presenter
   const steps = createFulfilmentSteps(store, fulfilment, presenter)
-  await app.register(unresolvedPages, { store, fulfilment, presenter, steps })
+  await app.register(unresolvedPages, { fulfilment, presenter, steps })
 
   app.get<OrderRoute>('/admin/orders/:id/fulfilment', PLACE, async (request, reply) => {
     const order = await store.get(request.params.id)

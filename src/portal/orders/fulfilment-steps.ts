@@ -1,5 +1,5 @@
 import { findLatestAttempt, getLostProviderId } from '../../fulfilment/attempt.js'
-import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import type { Fulfilment } from '../../fulfilment/place-orders.js'
 import { getTons } from '../../fulfilment/quote.js'
 import { isProportionate } from '../../fulfilment/verify-response.js'
 import type { OrderStore } from '../../order-store/order-store.js'

@@ -1,10 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { findLatestAttempt } from '../../fulfilment/attempt.js'
 import { getLocale } from '../../http/locale.js'
-import type { Mail } from '../../mail/mail.js'
-import type { OrderStore } from '../../order-store/order-store.js'
 import { parseListQuery } from '../../orders/list-query.js'
-import type { Certificates } from '../../ordering/certificate/certificates.js'
 import type { Order } from '../../orders/order.js'
 import { getUndoPermission, requireStatusPermission } from '../../orders/status-permission.js'
 import { isReceived } from '../../payments/payment.js'
@@ -21,8 +18,7 @@ import {
 } from './consequences.js'
 import { buildListView } from './list-view.js'
 import { explainBlockedUndo } from './blocked-undo.js'
-import type { OrderPayments } from './order-data.js'
-import { getViewMessage, type SavedViews } from './saved-views.js'
+import { getViewMessage } from './saved-views.js'
 
 const READ = { config: { permission: 'orders:read' } } as const
 const WRITE = { config: { permission: 'orders:write' } } as const
@@ -31,18 +27,8 @@ type Fields = Record<string, unknown>
 
 const NOTHING_SELECTED = { text: 'Select orders and an action first.', rejected: [], undo: null }
 
-interface Options {
-  store: OrderStore
-  savedViews: SavedViews
-  payments: OrderPayments
-  certificates: Certificates
-  mail: Mail
-}
-
-const pages: FastifyPluginAsync<Options> = async (
-  app,
-  { store, savedViews, payments, certificates, mail },
-) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, savedViews, payments, certificates, mail } = app
   await app.register(adminPages)
   const { timeZone } = store.calendar
 

@@ -1,8 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
-import type { Mail } from '../../mail/mail.js'
-import type { OrderStore } from '../../order-store/order-store.js'
 import type { Order } from '../../orders/order.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
@@ -11,17 +9,13 @@ import { buildOrderMailsView } from '../mail-view.js'
 const READ = { config: { permission: 'orders:read' } } as const
 const MAIL = { config: { permission: 'mail:manage' } } as const
 
-interface Options {
-  store: OrderStore
-  mail: Mail
-}
-
 interface Route {
   Params: { id: string; mailId: string }
 }
 
 /** The emails about an order. */
-const pages: FastifyPluginAsync<Options> = async (app, { store, mail }) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, mail } = app
   await app.register(adminPages)
 
   async function findOrder({ params }: FastifyRequest<Route>): Promise<Order> {

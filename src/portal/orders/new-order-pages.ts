@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { createPriceTerms } from '../../ordering/ordering-config.js'
 import { getLocale } from '../../http/locale.js'
-import type { OrderStore } from '../../order-store/order-store.js'
-import type { GetPriceTerms } from '../../ordering/price-parts.js'
 import { getStatusPermission } from '../../orders/status-permission.js'
 import adminPages from '../../plugins/admin-pages.js'
-import type { ListPricedPortfolios } from '../../provider/portfolio-prices.js'
 import { getFormatters } from '../formatters.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { parseNewOrderForm, type NewOrderForm } from './new-order-form.js'
@@ -19,13 +17,6 @@ interface FormRoute {
   Body: Record<string, unknown> | undefined
 }
 
-interface Options {
-  store: OrderStore
-  /** `null` if no provider is configured; then no prices are suggested */
-  listPortfolios: ListPricedPortfolios | null
-  getTerms: GetPriceTerms
-}
-
 interface RenderOptions {
   key: string
   pricing: Pricing | null
@@ -34,13 +25,15 @@ interface RenderOptions {
   isDuplicate?: boolean
 }
 
-const pages: FastifyPluginAsync<Options> = async (app, { store, listPortfolios, getTerms }) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, listPricedPortfolios } = app
+  const getTerms = createPriceTerms(app.config)
   await app.register(adminPages)
   const { timeZone } = store.calendar
 
   const getPricing = async (): Promise<Pricing | null> =>
-    listPortfolios && {
-      portfolios: await listPortfolios(),
+    listPricedPortfolios && {
+      portfolios: await listPricedPortfolios(),
       feePercent: app.config.SERVICE_FEE_PERCENT,
       getTerms,
     }

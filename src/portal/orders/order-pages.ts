@@ -1,7 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Fulfilment } from '../../fulfilment/fulfilment.js'
-import type { Mail } from '../../mail/mail.js'
-import type { ChangeContext, OrderStore } from '../../order-store/order-store.js'
+import type { ChangeContext } from '../../order-store/order-store.js'
 import {
   getEditPermission,
   getUndoPermission,
@@ -19,13 +17,7 @@ import {
   parseVersion,
 } from './edit-form.js'
 import { explainBlockedUndo } from './blocked-undo.js'
-import type { OrderPayments } from './order-data.js'
-import {
-  createOrderPresenter,
-  type LoadGuestOrder,
-  type OrderRequest,
-  type OrderRoute,
-} from './order-presenter.js'
+import { createOrderPresenter, type OrderRequest, type OrderRoute } from './order-presenter.js'
 import { buildOrderView, explainInvalidTransition } from './order-view.js'
 import {
   findReversal,
@@ -43,20 +35,10 @@ const getChangeContext = (request: FastifyRequest, version: number): ChangeConte
   ifVersions: [version],
 })
 
-interface Options {
-  store: OrderStore
-  fulfilment: Fulfilment | null
-  mail: Mail
-  loadGuestOrder: LoadGuestOrder
-  payments: OrderPayments
-}
-
-const pages: FastifyPluginAsync<Options> = async (
-  app,
-  { store, fulfilment, mail, loadGuestOrder, payments },
-) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, payments } = app
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder, payments)
+  const presenter = createOrderPresenter(app)
   const { render, renderNotFound, confirm, buildConflictNotice } = presenter
 
   app.get<OrderRoute>('/admin/orders/:id', READ, async (request, reply) => {

@@ -1,10 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findSharedProviderOrders } from '../../fulfilment/shared-provider-order.js'
-import type { Fulfilment } from '../../fulfilment/fulfilment.js'
 import { getLocale } from '../../http/locale.js'
 import { Problem } from '../../http/problem.js'
-import type { Mail } from '../../mail/mail.js'
-import type { OrderStore } from '../../order-store/order-store.js'
 import { getStatusBeforeCancellation } from '../../orders/order-status.js'
 import { getPreviousStatus } from '../../orders/undo.js'
 import { getUndoPermission } from '../../orders/status-permission.js'
@@ -12,7 +9,7 @@ import type { HistoryEntry, Order } from '../../orders/order.js'
 import { findUndoProblem } from '../../payments/payment.js'
 import { getFormatters } from '../formatters.js'
 import { buildOrderMailsView } from '../mail-view.js'
-import type { GuestOrderData } from './certificate-section.js'
+import { loadGuestOrderData } from './certificate-section.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { isEditGroup } from './edit-form.js'
 import { formatFlashMessage, isMessageCode, type MessageCode } from './flash-messages.js'
@@ -24,7 +21,7 @@ import {
   parseListContext,
   type ListContext,
 } from './list-context.js'
-import type { Notice, OrderData, OrderPageState, OrderPayments } from './order-data.js'
+import type { Notice, OrderData, OrderPageState } from './order-data.js'
 import { buildOrderView } from './order-view.js'
 
 export interface OrderRoute {
@@ -34,9 +31,6 @@ export interface OrderRoute {
 }
 export type OrderRequest = FastifyRequest<OrderRoute>
 
-/** Loads the background work on an order. */
-export type LoadGuestOrder = (order: Order) => Promise<GuestOrderData | null>
-
 interface RenderOptions extends OrderPageState {
   message?: MessageCode
   /** For htmx, only the form's group is swapped */
@@ -44,13 +38,8 @@ interface RenderOptions extends OrderPageState {
 }
 
 /** Renders the pages of orders. */
-export function createOrderPresenter(
-  store: OrderStore,
-  fulfilment: Fulfilment | null,
-  mail: Mail,
-  loadGuestOrder: LoadGuestOrder,
-  payments: OrderPayments,
-) {
+export function createOrderPresenter(app: FastifyInstance) {
+  const { orders: store, fulfilment, mail, payments } = app
   const { timeZone } = store.calendar
 
   const getRequestFormatters = (request: FastifyRequest) =>
@@ -128,7 +117,7 @@ export function createOrderPresenter(
     fulfilment,
     duplicates: await findSharedProviderOrders(store, order),
     mails: await buildMails(request, order),
-    guest: await loadGuestOrder(order),
+    guest: await loadGuestOrderData(app, order),
     payments: await payments.store.list(order.id),
     mailHoldMs: mail.description && mail.holdMs,
     canRefund: payments.service !== null,

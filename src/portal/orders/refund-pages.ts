@@ -1,29 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Fulfilment } from '../../fulfilment/fulfilment.js'
-import type { Mail } from '../../mail/mail.js'
-import type { OrderStore } from '../../order-store/order-store.js'
 import { getBalance, type Payment } from '../../payments/payment.js'
-import type { RefundResult } from '../../payments/payments.js'
+import type { RefundResult } from '../../payments/stripe-payments.js'
 import adminPages from '../../plugins/admin-pages.js'
-import type { Notice, OrderPayments } from './order-data.js'
-import {
-  createOrderPresenter,
-  type LoadGuestOrder,
-  type OrderRequest,
-  type OrderRoute,
-} from './order-presenter.js'
+import type { Notice } from './order-data.js'
+import { createOrderPresenter, type OrderRequest, type OrderRoute } from './order-presenter.js'
 import { buildOrderView } from './order-view.js'
 
 /** Requires a recent sign-in before the dialog opens, so that confirming it does not fail. */
 const REFUND = { config: { permission: 'orders:settle', recentSignIn: true } } as const
-
-interface Options {
-  store: OrderStore
-  fulfilment: Fulfilment | null
-  mail: Mail
-  loadGuestOrder: LoadGuestOrder
-  payments: OrderPayments
-}
 
 const describeFailure = (result: RefundResult): Notice =>
   result.outcome === 'refused'
@@ -39,12 +23,10 @@ const getRefundPriority = (payment: Payment): number =>
   getBalance(payment) === 0 ? 0 : payment.problem === null ? 1 : 2
 
 /** Pages that refund payments through Stripe. */
-const pages: FastifyPluginAsync<Options> = async (
-  app,
-  { store, fulfilment, mail, loadGuestOrder, payments },
-) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, payments } = app
   await app.register(adminPages)
-  const presenter = createOrderPresenter(store, fulfilment, mail, loadGuestOrder, payments)
+  const presenter = createOrderPresenter(app)
   const { render, renderNotFound, confirm } = presenter
 
   /**

@@ -1,8 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { isUnresolved } from '../../fulfilment/attempt.js'
-import type { Fulfilment } from '../../fulfilment/fulfilment.js'
+import type { Fulfilment } from '../../fulfilment/place-orders.js'
 import { isInconclusive, type ResetResult } from '../../fulfilment/results.js'
-import type { OrderStore } from '../../order-store/order-store.js'
 import {
   describeCheckFailure,
   describeIncompleteList,
@@ -15,14 +14,14 @@ const READ = { config: { permission: 'orders:read' } } as const
 const SETTLE = { config: { permission: 'orders:settle' } } as const
 
 interface Options {
-  store: OrderStore
   fulfilment: Fulfilment
   presenter: OrderPresenter
   steps: FulfilmentSteps
 }
 
 /** Pages for attempts whose outcome is unknown: progress, check with the provider, reset. */
-const pages: FastifyPluginAsync<Options> = async (app, { store, fulfilment, presenter, steps }) => {
+const pages: FastifyPluginAsync<Options> = async (app, { fulfilment, presenter, steps }) => {
+  const { orders: store } = app
   const { render, renderNotFound, confirm } = presenter
 
   /**

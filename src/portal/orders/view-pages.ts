@@ -2,7 +2,6 @@ import type { FastifyPluginAsync } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
 import { toSafeRedirectPath } from '../../http/safe-redirect-path.js'
 import adminPages from '../../plugins/admin-pages.js'
-import type { SavedViews } from './saved-views.js'
 
 const WRITE = { config: { permission: 'orders:write' } } as const
 
@@ -17,7 +16,8 @@ const getListUrl = ({ list }: Record<string, unknown>): string =>
   toSafeRedirectPath(toText(list) || '/admin/orders')
 
 /** Saving and removing views of the order list; both return to the list with a message. */
-const pages: FastifyPluginAsync<{ savedViews: SavedViews }> = async (app, { savedViews }) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { savedViews } = app
   await app.register(adminPages)
 
   app.post<Route>('/admin/orders/views', WRITE, async (request, reply) => {

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getLocale } from '../../http/locale.js'
-import type { Mail } from '../../mail/mail.js'
 import type { Slice } from '../../outbox/outbox.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
@@ -37,7 +36,8 @@ const parsePage = (text: unknown): number =>
   typeof text === 'string' && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1
 
 /** Settings: whether emails are sent, and the log of all emails. */
-const pages: FastifyPluginAsync<{ mail: Mail }> = async (app, { mail }) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { mail } = app
   await app.register(adminPages)
 
   app.get<{ Querystring: Query }>(EMAIL_URL, MAIL, async (request, reply) => {

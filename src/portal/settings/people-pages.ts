@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { AccountMail } from '../../accounts/account-mail.js'
 import { createDuplicateProblem, getChangedAccount } from '../../accounts/account-problems.js'
 import { getLinkPath } from '../../accounts/account-links.js'
 import type { AccountState, ManagedAccount } from '../../accounts/account-store.js'
@@ -117,7 +116,8 @@ function parseInviteForm(body: Record<string, unknown>): {
 }
 
 /** Settings: the people who can sign in. */
-const pages: FastifyPluginAsync<{ mail: AccountMail }> = async (app, { mail }) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { accountMail: mail } = app
   await app.register(adminPages)
 
   const getRequestFormatters = ({ headers }: FastifyRequest) =>

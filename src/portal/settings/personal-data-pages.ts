@@ -1,19 +1,12 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { toText } from '../../accounts/password-form.js'
-import type { Eraser } from '../../erasure/erase-customer.js'
 import { Customer } from '../../erasure/routes.js'
 import { getNumberFormatter } from '../../formatting/number-formatter.js'
 import { getLocale } from '../../http/locale.js'
-import type { OrderStore } from '../../order-store/order-store.js'
 import { isErased } from '../../orders/erasure.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { checker } from '../../validation/validator.js'
 import { renderSettings } from './render-settings.js'
-
-interface Options {
-  store: Pick<OrderStore, 'get'>
-  eraser: Eraser
-}
 
 const PERSONAL_DATA_URL = '/admin/settings/personal-data'
 
@@ -40,7 +33,8 @@ function parseForm(body: Record<string, unknown> | undefined): EmailForm {
 }
 
 /** Settings: the erasure of a customer's personal data. */
-const pages: FastifyPluginAsync<Options> = async (app, { store, eraser }) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, eraser } = app
   await app.register(adminPages)
 
   const getNumbers = ({ request }: FastifyReply) =>

@@ -8,7 +8,6 @@ import {
   requireEnabled,
   requireFound,
 } from '../../integrations/webhooks/problems.js'
-import type { Webhooks } from '../../integrations/webhooks/webhooks.js'
 import adminPages from '../../plugins/admin-pages.js'
 import { getFormatters } from '../formatters.js'
 import { isLive } from '../message-view.js'
@@ -40,7 +39,8 @@ const DELIVERIES_PER_PAGE = 20
 const parsePage = (text: unknown): number =>
   typeof text === 'string' && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1
 
-const pages: FastifyPluginAsync<{ webhooks: Webhooks }> = async (app, { webhooks }) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { webhooks } = app
   await app.register(adminPages)
   const { TIME_ZONE: timeZone } = app.config
   const parseForm = createFormParser(webhooks.allowLoopback)

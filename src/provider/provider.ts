@@ -1,0 +1,27 @@
+import fp from 'fastify-plugin'
+import { createOffsetOrderSource, type OffsetOrderSource } from './order-source-client.js'
+import { createPortfolioPrices, type ListPricedPortfolios } from './portfolio-prices.js'
+import proxy from './proxy.js'
+import { openUpstream } from './upstream.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The carbon-offset provider; `null` if none is configured */
+    orderSource: OffsetOrderSource | null
+    /** `null` if no provider is configured */
+    listPricedPortfolios: ListPricedPortfolios | null
+  }
+}
+
+/** The carbon-offset provider: its proxy, and the client that other features use. */
+export default fp(
+  async (app) => {
+    const upstream = openUpstream(app.config, app.metrics)
+    app.addHook('onClose', () => upstream?.close())
+    const source = upstream && createOffsetOrderSource(upstream)
+    app.decorate('orderSource', source)
+    app.decorate('listPricedPortfolios', source && createPortfolioPrices(source))
+    await app.register(proxy, { upstream })
+  },
+  { name: 'provider', dependencies: ['config', 'telemetry', 'health', 'auth-guard'] },
+)
