@@ -1,6 +1,68 @@
 /**
- * Import rules of `src`, checked by `npm run lint`: portal and routes -> domain -> order store
- * interface -> database. docs/architecture.md describes the folders.
+ * The folders of `src`, in the order of dependency: a folder imports only from folders above it.
+ * docs/architecture.md describes them.
+ */
+const FOLDERS = [
+  'core',
+  'database',
+  'events',
+  'mail',
+  'audit',
+  'accounts',
+  'calculator',
+  'qr-codes',
+  'orders',
+  'nocodb',
+  'provider',
+  'payments',
+  'certificates',
+  'checkout',
+  'webhooks',
+  'dashboard',
+  'api-docs',
+  'portal',
+  'demo',
+  'commands',
+]
+
+/** What a folder imports from below it nevertheless: [importing file, imported file]. */
+const EXCEPTIONS = {
+  core: [
+    // Each feature checks its own environment variables.
+    ['core/config/config', '[a-z-]+/[a-z-]+-(config|settings)'],
+    ['core/html/htmx', 'accounts/permissions'],
+    ['core/server/error-handler', 'database/database'],
+  ],
+  audit: [['audit/pages', 'accounts/admin-pages']],
+  orders: [
+    ['orders/store/open-order-store', 'nocodb/nocodb-order-store'],
+    ['orders/export/(payment-columns|export-worker)', 'payments/(payment|payment-reader)'],
+  ],
+}
+
+/** Rules against imports from the folders below; an exception permits one file one import. */
+const downwards = FOLDERS.slice(0, -1).flatMap((folder, index) => {
+  const below = `^src/(${FOLDERS.slice(index + 1).join('|')})/`
+  const exceptions = EXCEPTIONS[folder] ?? []
+  const files = exceptions.map(([from]) => `^src/${from}\\.ts$`)
+  return [
+    {
+      name: `${folder}-imports-from-above`,
+      severity: 'error',
+      from: { path: `^src/${folder}/`, pathNot: files },
+      to: { path: below },
+    },
+    ...exceptions.map(([from, to]) => ({
+      name: `${folder}-imports-from-above`,
+      severity: 'error',
+      from: { path: `^src/${from}\\.ts$` },
+      to: { path: below, pathNot: `^src/${to}\\.ts$` },
+    })),
+  ]
+})
+
+/**
+ * Import rules of `src`, checked by `npm run lint`.
  *
  * @type {import('dependency-cruiser').IConfiguration}
  */
@@ -20,49 +82,29 @@ export default {
       to: {},
     },
     {
+      name: 'folders-are-listed',
+      comment: 'A new folder gets a place in the order.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: `^src/(${FOLDERS.join('|')})/` },
+      to: {},
+    },
+    {
       name: 'composition-is-on-top',
       comment: 'Only the processes import the composition.',
       severity: 'error',
       from: { pathNot: '^src/(server|start-server|app)\\.ts$|^src/commands/' },
-      to: { path: '^src/(app|server|start-server|server-options)\\.ts$|^src/commands/' },
+      to: { path: '^src/(app|server|start-server|server-options)\\.ts$' },
     },
-    {
-      name: 'helpers-know-no-feature',
-      severity: 'error',
-      from: { path: '^src/(config|database|formatting|http|state-store|validation)/' },
-      to: { pathNot: '^src/(config|database|formatting|http|state-store|validation)/|^[^s]' },
-    },
-    {
-      name: 'plugins-know-no-feature',
-      comment: 'Shared plugins know sign-in and the configuration of features, nothing else.',
-      severity: 'error',
-      from: { path: '^src/plugins/' },
-      to: {
-        path: '^src/(calculator|demo|fulfilment|order-store|ordering|orders|portal|provider|qr-code)/',
-        pathNot: '-(config|settings)\\.ts$',
-      },
-    },
-    {
-      name: 'portal-is-on-top',
-      severity: 'error',
-      from: { pathNot: '^src/(app\\.ts$|portal/)' },
-      to: { path: '^src/portal/' },
-    },
-    {
-      name: 'demo-is-for-its-command',
-      severity: 'error',
-      from: { pathNot: '^src/(commands|demo)/' },
-      to: { path: '^src/demo/' },
-    },
+    ...downwards,
     {
       name: 'calculations-know-no-framework',
       comment:
-        'Calculator, order domain and stores are independent of Fastify; routes and pages are not.',
+        'Calculations, the order domain and the stores are independent of Fastify; plugins, routes and pages are not.',
       severity: 'error',
       from: {
-        path: '^src/(calculator|orders|order-store|database|fulfilment)/',
+        path: '^src/(calculator|orders|nocodb|database)/',
         pathNot:
-          '/(calculator|pages|routes|[a-z-]+-routes|orders|export|stream-orders|freshness-headers|open-order-store)\\.ts$',
+          '/(calculator|orders|events|erasure|export|pages|routes|[a-z-]+-(pages|routes|plugin)|state-store|stream-orders|freshness-header|open-order-store)\\.ts$',
       },
       to: { path: '^node_modules/(fastify|@fastify)/', dependencyTypesNot: ['type-only'] },
     },
@@ -70,14 +112,11 @@ export default {
       name: 'stores-are-behind-their-interface',
       comment: 'Others use order-store.ts; import and export read and write database rows in bulk.',
       severity: 'error',
-      from: { pathNot: '^src/(order-store|commands|demo|plugins|orders/(import|export))/' },
-      to: { path: '^src/order-store/(sqlite|postgres|nocodb)/' },
-    },
-    {
-      name: 'sqlite-knows-no-nocodb',
-      severity: 'error',
-      from: { path: '^src/order-store/sqlite/' },
-      to: { path: '^src/order-store/nocodb/' },
+      from: { pathNot: '^src/(orders/(store|import|export)|nocodb|commands|demo)/' },
+      to: {
+        path: '^src/(orders/store/(sqlite|postgres)|nocodb)/',
+        pathNot: '-(config|settings)\\.ts$',
+      },
     },
   ],
   options: {

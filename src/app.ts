@@ -4,29 +4,31 @@ import accounts from './accounts/accounts.js'
 import notifyUser from './accounts/notify-user.js'
 import auditRoutes from './audit/routes.js'
 import calculator from './calculator/calculator.js'
-import erasure from './erasure/erasure.js'
-import fulfilment from './fulfilment/fulfilment.js'
-import apiKeyRoutes from './integrations/api-keys/routes.js'
-import { OPENAPI_WEBHOOKS } from './integrations/webhooks/openapi-webhooks.js'
-import webhooks from './integrations/webhooks/webhooks.js'
-import mail from './mail/mail.js'
+import erasure from './orders/erasure/erasure.js'
+import fulfilment from './provider/fulfilment/fulfilment.js'
+import apiKeyRoutes from './accounts/api-keys/routes.js'
+import { OPENAPI_WEBHOOKS } from './webhooks/openapi-webhooks.js'
+import webhooks from './webhooks/webhooks.js'
+import mail from './checkout/mail/mail.js'
 import type { MailDelivery } from './mail/mail-delivery.js'
-import certificates from './ordering/certificate/certificates.js'
-import ordering from './ordering/ordering.js'
+import certificates from './certificates/certificates.js'
+import ordering from './checkout/checkout.js'
 import orderExport from './orders/export/export.js'
 import orders from './orders/orders.js'
 import { validators } from './orders/validators.js'
-import events from './outbox/events.js'
+import events from './orders/events/events.js'
 import payments from './payments/payments.js'
-import apiDocs from './plugins/api-docs.js'
-import basics from './plugins/basics.js'
-import type { FirstAdministrator } from './plugins/configured-accounts.js'
-import security from './plugins/security.js'
-import securityTxt from './plugins/security-txt.js'
+import apiDocs from './api-docs/api-docs.js'
+import core from './core/core.js'
+import database from './database/database-plugin.js'
+import stateStore from './database/state-store/state-store.js'
+import type { FirstAdministrator } from './accounts/configured-accounts.js'
+import security from './accounts/security.js'
+import securityTxt from './core/server/security-txt.js'
 import portal from './portal/portal.js'
 import provider from './provider/provider.js'
-import prefill from './qr-code/prefill.js'
-import qrCode from './qr-code/qr-code.js'
+import prefill from './qr-codes/prefill.js'
+import qrCode from './qr-codes/qr-codes.js'
 import { MAX_CONNECTIONS, serverOptions, type LogStream } from './server-options.js'
 
 /** What the demo adds. */
@@ -59,7 +61,9 @@ export async function buildApp({
   const app: FastifyInstance = Fastify(serverOptions(environment, logStream))
   app.server.maxConnections = MAX_CONNECTIONS
 
-  await app.register(basics, { environment, validators })
+  await app.register(core, { environment, validators })
+  await app.register(database)
+  await app.register(stateStore)
   await app.register(security, { onFirstAdministrator })
   await app.register(notifyUser, { delivery: mailDelivery })
   await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })
@@ -75,6 +79,7 @@ export async function buildApp({
   await app.register(orders)
   await app.register(events)
   await app.register(erasure)
+  await app.register(fulfilment)
   await app.register(payments)
   await app.register(orderExport)
   await app.register(certificates)
@@ -82,7 +87,6 @@ export async function buildApp({
   await app.register(mail, { delivery: mailDelivery })
   await app.register(accountManagement)
   await app.register(webhooks)
-  await app.register(fulfilment)
   await app.register(portal)
   if (pages) await app.register(pages)
 

@@ -1,10 +1,10 @@
 import { LogController, type FastifyHttpOptions, type FastifyServerOptions } from 'fastify'
 import type { Server } from 'node:http'
-import { normalizeUrl } from './http/request-path.js'
-import { handleClientError } from './plugins/error-handler.js'
-import { genReqId } from './http/request-id.js'
-import { loggerOptions } from './plugins/telemetry.js'
-import { parseTrustProxy } from './config/trust-proxy.js'
+import { normalizeUrl } from './core/http/request-path.js'
+import { handleClientError } from './core/server/error-handler.js'
+import { genReqId } from './core/http/request-id.js'
+import { loggerOptions } from './core/server/telemetry.js'
+import { parseTrustProxy } from './core/config/trust-proxy.js'
 
 /** Destination of the log; standard output by default. */
 export type LogStream = NonNullable<Exclude<FastifyServerOptions['logger'], boolean>>['stream']

@@ -4,8 +4,8 @@ import { pino } from 'pino'
 import { buildApp, type Extras } from './app.js'
 import { DatabaseError } from './database/open-database.js'
 import { DatabaseUnavailableError } from './database/database.js'
-import type { FirstAdministrator } from './plugins/configured-accounts.js'
-import { ConfigError } from './config/config-error.js'
+import type { FirstAdministrator } from './accounts/configured-accounts.js'
+import { ConfigError } from './core/config/config-error.js'
 
 /** Errors that an operator can fix get a plain message; other errors include the stack. */
 function describeStartError(error: unknown): string {

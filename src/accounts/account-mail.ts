@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Queryable } from '../database/database.js'
-import type { Mail } from '../mail/order-mails.js'
 import { MAX_SEND_MS, type MailDelivery, type RenderedMail } from '../mail/mail-delivery.js'
-import { enqueueMessage, type Message } from '../outbox/outbox.js'
-import type { Sender, SendResult } from '../outbox/outbox-worker.js'
+import { enqueueMessage, type Message } from '../events/outbox.js'
+import type { Sender, SendResult } from '../events/outbox-worker.js'
 import { isNotice, NOTICE_TEXTS, type Notice, type NoticePayload } from './notices.js'
 import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
 
@@ -73,7 +72,7 @@ export const enqueueAccountMail = (
 /** Sends emails to users: links to set their password, and notices about their account. */
 export function createAccountMail(
   app: Services,
-  { delivery, hasLogo }: Pick<Mail, 'delivery' | 'hasLogo'>,
+  { delivery, hasLogo }: { delivery: MailDelivery | null; hasLogo: boolean },
 ) {
   const times = new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'long',

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { getLocale } from '../http/locale.js'
-import { Problem } from '../http/problem.js'
-import adminPages from '../plugins/admin-pages.js'
-import { getOwn } from '../validation/get-own.js'
+import { getLocale } from '../core/http/locale.js'
+import { Problem } from '../core/http/problem.js'
+import adminPages from './admin-pages.js'
+import { getOwn } from '../core/validation/get-own.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from './permissions.js'
 import { buildSessionsView, SESSIONS_URL } from './session-view.js'
 

@@ -1,4 +1,4 @@
-import { Problem } from '../http/problem.js'
+import { Problem } from '../core/http/problem.js'
 import type { AccountChangeResult, ManagedAccount } from './account-store.js'
 
 const PROBLEMS = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { appendAuditEntry } from '../audit/append-audit-entry.js'
 import type { AuditAction } from '../audit/audit-actions.js'
 import type { AuditActor } from '../audit/audit-entry.js'
-import type { AdminAccount } from '../config/admin-accounts.js'
+import type { AdminAccount } from '../core/config/admin-accounts.js'
 import type { Database, Queryable } from '../database/database.js'
 import {
   consumeLink,
@@ -14,7 +14,7 @@ import {
 import { endSessions } from './end-sessions.js'
 import type { Role } from './permissions.js'
 import { deleteSecondFactors, listSecuredEmails } from './second-factor/second-factor-store.js'
-import { listSpellings, toMailbox } from '../validation/email-address.js'
+import { listSpellings, toMailbox } from '../core/validation/email-address.js'
 
 /** An account that can sign in. */
 export interface Account {

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { emailAddress } from '../validation/email-address.js'
+import { emailAddress } from '../core/validation/email-address.js'
 import { MAX_PASSWORD_LENGTH } from './password.js'
 
 /** Email and password of a user. */

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { deriveKey } from '../config/derive-key.js'
-import { timingSafeEqualText } from '../http/timing-safe-equal.js'
+import { deriveKey } from '../core/config/derive-key.js'
+import { timingSafeEqualText } from '../core/http/timing-safe-equal.js'
 
 const DEVICE_DAYS = 365
 

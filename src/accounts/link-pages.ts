@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getAuditAddress } from '../audit/audit-log.js'
-import adminPages from '../plugins/admin-pages.js'
+import adminPages from './admin-pages.js'
 import { LINK_PURPOSES, type LinkPurpose } from './account-links.js'
 import { hashPassword } from './password.js'
 import { parsePasswordForm } from './password-form.js'

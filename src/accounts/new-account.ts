@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { emailAddress } from '../validation/email-address.js'
-import { stringEnum } from '../validation/string-enum.js'
+import { emailAddress } from '../core/validation/email-address.js'
+import { stringEnum } from '../core/validation/string-enum.js'
 import { ROLES, type Role } from './permissions.js'
 
 export const RoleSchema = stringEnum<Role>(ROLES, {

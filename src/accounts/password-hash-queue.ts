@@ -1,4 +1,4 @@
-import { Problem } from '../http/problem.js'
+import { Problem } from '../core/http/problem.js'
 
 /** Computing an argon2id hash takes one core and at least 19 MiB of memory. */
 const MAX_CONCURRENT = 2

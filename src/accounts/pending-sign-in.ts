@@ -1,7 +1,7 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createSigner } from '../config/signer.js'
-import { isEmail } from '../validation/email-address.js'
+import { createSigner } from '../core/config/signer.js'
+import { isEmail } from '../core/validation/email-address.js'
 import type { Account } from './account-store.js'
 
 const TTL_MS = 10 * 60_000

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { Problem, problemResponses, withHeaders } from '../http/problem.js'
+import { Problem, problemResponses, withHeaders } from '../core/http/problem.js'
 import { Credentials } from './credentials.js'
 import { RoleSchema } from './new-account.js'
 import type { SignIn } from './sign-in.js'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { Problem, problemResponses } from '../http/problem.js'
+import { Problem, problemResponses } from '../core/http/problem.js'
 import { getBrowserName } from './browser-name.js'
 
 const dateTime = (description: string) => Type.String({ format: 'date-time', description })

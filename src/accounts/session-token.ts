@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Account } from './account-store.js'
-import { deriveKey } from '../config/derive-key.js'
-import { timingSafeEqualText } from '../http/timing-safe-equal.js'
+import { deriveKey } from '../core/config/derive-key.js'
+import { timingSafeEqualText } from '../core/http/timing-safe-equal.js'
 
 interface Claims {
   /** Email of the account */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Database } from '../database/database.js'
 import { createUseRecorder } from '../database/use-recorder.js'
-import { Problem } from '../http/problem.js'
+import { Problem } from '../core/http/problem.js'
 import type { Role } from './permissions.js'
 import { endSessions } from './end-sessions.js'
 import { hasStoredFactor } from './second-factor/second-factor-store.js'

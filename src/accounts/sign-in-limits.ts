@@ -1,6 +1,6 @@
-import { Problem } from '../http/problem.js'
-import { consumeAll } from '../state-store/consume-all.js'
-import type { Budget, KeyValueStore } from '../state-store/key-value-store.js'
+import { Problem } from '../core/http/problem.js'
+import { consumeAll } from '../database/state-store/consume-all.js'
+import type { Budget, KeyValueStore } from '../database/state-store/key-value-store.js'
 import type { DeviceTokens } from './device-token.js'
 import type { HashIdentifier } from './hashed-identifier.js'
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseUnavailableError } from '../database/database.js'
-import { getRequestOrigin } from '../http/fetch-metadata.js'
-import { Problem } from '../http/problem.js'
+import { getRequestOrigin } from '../core/http/fetch-metadata.js'
+import { Problem } from '../core/http/problem.js'
 
 /**
  * Error handler of sign-out routes: clears the cookie even if the session is not valid or cannot be

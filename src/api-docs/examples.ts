@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../config/project-root.js'
+import { projectRoot } from '../core/config/project-root.js'
 import { getSuccess } from './operation.js'
 import { asArray, asSchema, asText, getExample, getMedia, type Schema } from './schema.js'
 

@@ -1,4 +1,4 @@
-import { isObject } from '../validation/is-object.js'
+import { isObject } from '../core/validation/is-object.js'
 
 /** A part of an OpenAPI document: a JSON Schema, an operation, a response. */
 export type Schema = Record<string, unknown>

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { Database } from '../database/database.js'
-import { createDayCalendar } from '../orders/day-calendar.js'
+import { createDayCalendar } from '../core/formatting/day-calendar.js'
 import type { AuditAction } from './audit-actions.js'
 import {
   toAuditEntry,

@@ -1,5 +1,5 @@
-import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
-import { roundToTotal } from '../formatting/round-to-total.js'
+import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
+import { roundToTotal } from '../core/formatting/round-to-total.js'
 import type { Calculation } from './calculator-data.js'
 import type { Estimate } from './estimate.js'
 import { getLineName } from './line-names.js'

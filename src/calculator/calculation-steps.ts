@@ -1,4 +1,4 @@
-import type { NumberFormatter } from '../formatting/number-formatter.js'
+import type { NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Calculation, DistanceData, FuelLine } from './calculator-data.js'
 import { calculateDistanceFuel } from './distance-fuel.js'
 import { buildPartSteps, formatCo2e, type CalculationStep } from './emission-steps.js'

@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { stringEnum } from '../validation/string-enum.js'
-import { textLine } from '../validation/text-line.js'
+import { stringEnum } from '../core/validation/string-enum.js'
+import { textLine } from '../core/validation/text-line.js'
 import { EXAMPLES } from './examples.js'
 import {
   BURNT_FUEL_TYPES,

@@ -1,6 +1,6 @@
 import { Type, type TSchema } from '@sinclair/typebox'
-import { formatUnambiguous, parseNumber } from '../formatting/number-input.js'
-import type { FieldError } from '../validation/field-errors.js'
+import { formatUnambiguous, parseNumber } from '../core/formatting/number-input.js'
+import type { FieldError } from '../core/validation/field-errors.js'
 import {
   CALCULATOR_DATA,
   CERTIFIABLE,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { getDecimalSign } from '../http/locale.js'
-import { Problem } from '../http/problem.js'
+import { getDecimalSign } from '../core/http/locale.js'
+import { Problem } from '../core/http/problem.js'
 import { isCalculatorType, type CalculatorType } from './calculator-data.js'
 import { parseCalculatorForm } from './calculator-form.js'
 import { buildCheckoutUrl, type Checkout } from './checkout-url.js'

@@ -1,4 +1,4 @@
-import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
+import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Calculation } from './calculator-data.js'
 import { getFuelName } from './factors/editions.js'
 import { UNIT_SYMBOLS } from './units.js'

@@ -1,4 +1,4 @@
-import type { NumberFormatter } from '../formatting/number-formatter.js'
+import type { NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { MassBasedFuel, VolumeBasedFuel } from './factors/edition.js'
 import { toEmissionsPerKilogram, type FuelPart, type Gwp100 } from './fuel-emissions.js'
 

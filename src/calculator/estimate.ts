@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { stringEnum } from '../validation/string-enum.js'
+import { stringEnum } from '../core/validation/string-enum.js'
 import {
   CalculatorTypeSchema,
   LINE_USES,

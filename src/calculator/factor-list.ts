@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { stringEnum } from '../validation/string-enum.js'
+import { stringEnum } from '../core/validation/string-enum.js'
 import type { CombustionFactors, Edition, Fuel, FactorValue } from './factors/edition.js'
 import { EDITIONS, type BurntFuelType } from './factors/editions.js'
 import type { FuelPart, Gwp100, LineEmissions } from './fuel-emissions.js'

@@ -1,4 +1,4 @@
-import type { NumberFormatter } from '../formatting/number-formatter.js'
+import type { NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Factor } from './factor-list.js'
 import { getFuelName, type FuelType } from './factors/editions.js'
 

@@ -1,4 +1,4 @@
-import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
+import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import {
   AMOUNT_UNITS,
   CALCULATOR_DATA,

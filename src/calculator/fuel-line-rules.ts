@@ -1,4 +1,4 @@
-import type { FieldError } from '../validation/field-errors.js'
+import type { FieldError } from '../core/validation/field-errors.js'
 import { CERTIFIABLE } from './calculator-data.js'
 import { ELECTRICITY } from './factors/editions.js'
 

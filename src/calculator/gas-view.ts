@@ -1,4 +1,4 @@
-import { withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
+import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Estimate } from './estimate.js'
 import { FRAMEWORK_NAMES } from './factors/frameworks.js'
 

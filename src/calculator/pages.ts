@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
-import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
-import { formatUnambiguous } from '../formatting/number-input.js'
-import { getDecimalSign, getLocale } from '../http/locale.js'
-import { Problem } from '../http/problem.js'
+import { getNumberFormatter, type NumberFormatter } from '../core/formatting/number-formatter.js'
+import { formatUnambiguous } from '../core/formatting/number-input.js'
+import { getDecimalSign, getLocale } from '../core/http/locale.js'
+import { Problem } from '../core/http/problem.js'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,

@@ -1,4 +1,8 @@
-import { MAX_DECIMALS, withUnit, type NumberFormatter } from '../formatting/number-formatter.js'
+import {
+  MAX_DECIMALS,
+  withUnit,
+  type NumberFormatter,
+} from '../core/formatting/number-formatter.js'
 import { buildBreakdown, type BreakdownView } from './breakdown-view.js'
 import { buildCalculationSteps, type StepGroup } from './calculation-steps.js'
 import type { Calculation } from './calculator-data.js'

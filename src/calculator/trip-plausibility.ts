@@ -1,4 +1,4 @@
-import type { FieldError } from '../validation/field-errors.js'
+import type { FieldError } from '../core/validation/field-errors.js'
 import type { DistanceData } from './calculator-data.js'
 import { calculateDistanceFuel } from './distance-fuel.js'
 import { MAX_SPEED_KN, MAX_TRIP_HOURS } from './trip-limits.js'

@@ -1,4 +1,4 @@
-import { getOwn } from '../validation/get-own.js'
+import { getOwn } from '../core/validation/get-own.js'
 
 /** What people write after a number, in lower case, by unit; longer spellings first. */
 const SPELLINGS: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import type { ValidationResult } from '../validation/validator.js'
+import type { ValidationResult } from '../core/validation/validator.js'
 import {
   CALCULATOR_DATA,
   type Calculation,

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { textLine } from '../validation/text-line.js'
+import { textLine } from '../core/validation/text-line.js'
 
 export const VesselName = textLine({
   maxLength: 80,

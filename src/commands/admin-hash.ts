@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { findPasswordError } from '../accounts/password-rules.js'
 import { hashPassword } from '../accounts/password.js'
-import { isEmail } from '../validation/email-address.js'
+import { isEmail } from '../core/validation/email-address.js'
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`)

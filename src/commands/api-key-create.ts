@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { API_KEY_SCOPE_NAMES } from '../accounts/permissions.js'
-import { ConfigError } from '../config/config-error.js'
+import { ConfigError } from '../core/config/config-error.js'
 import { DatabaseUnavailableError } from '../database/database.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { DatabaseError } from '../database/open-database.js'
 import { openServiceDatabase } from '../database/open-service-database.js'
-import { createApiKeyStore } from '../integrations/api-keys/api-key-store.js'
-import { NewApiKeyRequest, validateNewApiKey } from '../integrations/api-keys/new-api-key.js'
+import { createApiKeyStore } from '../accounts/api-keys/api-key-store.js'
+import { NewApiKeyRequest, validateNewApiKey } from '../accounts/api-keys/new-api-key.js'
 import { loadConfig } from './load-config.js'
 
 const USAGE = `Usage: npm run -s api-key:create -- --name NAME --scopes SCOPE,SCOPE [--expires DATE_TIME]

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import Fastify from 'fastify'
-import config, { type Config } from '../plugins/config.js'
+import config, { type Config } from '../core/config/config.js'
 
 /**
  * Loads the configuration as the service does: the environment takes precedence over `.env`. Throws

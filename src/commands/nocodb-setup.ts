@@ -1,7 +1,7 @@
-import { createNocoDbClient } from '../order-store/nocodb/nocodb-client.js'
-import { NocoDbError } from '../order-store/nocodb/nocodb-error.js'
-import { setUpTable } from '../order-store/nocodb/table-setup.js'
-import { ConfigError } from '../config/config-error.js'
+import { createNocoDbClient } from '../nocodb/nocodb-client.js'
+import { NocoDbError } from '../nocodb/nocodb-error.js'
+import { setUpTable } from '../nocodb/table-setup.js'
+import { ConfigError } from '../core/config/config-error.js'
 import { loadConfig } from './load-config.js'
 
 function fail(message: string): never {

@@ -1,8 +1,8 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync, closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { createDirectory } from '../config/create-directory.js'
-import { FOLDING_VERSION } from '../formatting/fold-text.js'
+import { createDirectory } from '../core/config/create-directory.js'
+import { FOLDING_VERSION } from '../core/formatting/fold-text.js'
 import { DatabaseError, getErrorCode } from './database-error.js'
 import { migrate } from './migrations.js'
 

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.js'
-import { insertCertificate } from '../ordering/certificate/certificate-store.js'
-import { createCode } from '../ordering/certificate/certificate.js'
-import { toOrderContent } from '../ordering/certificate/issue-certificates.js'
+import { insertCertificate } from '../certificates/certificate-store.js'
+import { createCode } from '../certificates/certificate.js'
+import { toOrderContent } from '../certificates/issue-certificates.js'
 import type { DemoOrder } from './orders.js'
 
 /** Adds the certificates of the fulfilled guest orders, as if they had been issued at once. */

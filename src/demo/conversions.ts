@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.js'
-import type { DayCalendar } from '../orders/day-calendar.js'
-import { createConversionCounter } from '../ordering/conversions.js'
+import type { DayCalendar } from '../core/formatting/day-calendar.js'
+import { createConversionCounter } from '../checkout/conversions.js'
 import type { DemoOrder } from './orders.js'
 
 /** Approximate number of results viewed, and of codes scanned, per guest order */

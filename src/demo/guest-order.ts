@@ -1,10 +1,10 @@
 import { EXAMPLES } from '../calculator/examples.js'
-import type { OrderStore } from '../order-store/order-store.js'
+import type { OrderStore } from '../orders/store/order-store.js'
 import type { Order } from '../orders/order.js'
 import { WHOLE_TRIP } from '../orders/share.js'
-import { toCheckoutPrice } from '../ordering/place-order.js'
-import { priceTrip } from '../ordering/price-trip.js'
-import { PORTFOLIOS } from '../provider/fake-provider/portfolios.js'
+import { toCheckoutPrice } from '../checkout/place-order.js'
+import { priceTrip } from '../checkout/price-trip.js'
+import { PORTFOLIOS } from './fake-provider/portfolios.js'
 
 const PORTFOLIO = PORTFOLIOS[1] ?? PORTFOLIOS[0]
 const SERVICE_FEE_PERCENT = 5

@@ -3,7 +3,7 @@ import { cancelOrder, applyChanges, createFirstVersion } from '../orders/apply-c
 import { formatOrderNumber } from '../orders/order-number.js'
 import type { Order, HistoryEntry, OrderChanges, Retirement } from '../orders/order.js'
 import type { Checkout } from '../orders/checkout.js'
-import { GUEST } from '../ordering/place-order.js'
+import { GUEST } from '../checkout/place-order.js'
 import { createRandom, type Random } from './random.js'
 import { TRADES, type DemoCustomer } from './customers.js'
 import { createLifecycle, SHOP } from './order-lifecycle.js'

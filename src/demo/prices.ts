@@ -1,4 +1,4 @@
-import { getMinorUnitDigits } from '../formatting/minor-units.js'
+import { getMinorUnitDigits } from '../core/formatting/minor-units.js'
 
 /** Price of a tonne of CO₂e, in major units. */
 export const PRICES_PER_TONNE = {

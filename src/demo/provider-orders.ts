@@ -1,10 +1,10 @@
-import type { LedgerEntry } from '../provider/fake-provider/ledger.js'
-import { calculatePrice } from '../provider/price.js'
-import { PORTFOLIOS } from '../provider/fake-provider/portfolios.js'
-import type { OrderStore } from '../order-store/order-store.js'
+import type { LedgerEntry } from './fake-provider/ledger.js'
+import { calculatePrice } from '../orders/price.js'
+import { PORTFOLIOS } from './fake-provider/portfolios.js'
+import type { OrderStore } from '../orders/store/order-store.js'
 import type { Order } from '../orders/order.js'
-import { isUnresolved, findLatestAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
-import { getTons } from '../fulfilment/quote.js'
+import { isUnresolved, findLatestAttempt, type FulfilmentAttempt } from '../orders/attempt.js'
+import { getTons } from '../provider/fulfilment/quote.js'
 
 const MAX_ORDERS = 10_000
 /** How the provider order IDs of the sample data start; those of the fake provider are numbers. */

@@ -1,6 +1,6 @@
-import { importStagedOrders } from '../order-store/sqlite/import-staged-orders.js'
+import { importStagedOrders } from '../orders/store/sqlite/import-staged-orders.js'
 import { openDatabase } from '../database/open-database.js'
-import { openStagedOrders } from '../order-store/sqlite/staged-orders.js'
+import { openStagedOrders } from '../orders/store/sqlite/staged-orders.js'
 import { createDemoOrders } from './orders.js'
 
 /** Adds the demo orders to an empty order store; returns whether it was empty. */

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Readiness } from '../plugins/telemetry.js'
+import type { Readiness } from '../core/server/telemetry.js'
 import type { MailDelivery } from './mail-delivery.js'
 
 /** Logs when the mail server fails and when it works again, and reports its state. */

@@ -1,5 +1,5 @@
-import { formatMoney } from '../formatting/money-formatter.js'
-import { getNumberFormatter } from '../formatting/number-formatter.js'
+import { formatMoney } from '../core/formatting/money-formatter.js'
+import { getNumberFormatter } from '../core/formatting/number-formatter.js'
 import type { HistoryEntry, Order } from './order.js'
 import { listVersions } from './order-versions.js'
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
-import type { OrderStore } from '../order-store/order-store.js'
-import { stringEnum } from '../validation/string-enum.js'
+import type { OrderStore } from './store/order-store.js'
+import { stringEnum } from '../core/validation/string-enum.js'
 import {
   formatIsoDate,
   parseDay,
@@ -8,7 +8,7 @@ import {
   startOfPeriod,
   type Day,
   type Granularity,
-} from './day-calendar.js'
+} from '../core/formatting/day-calendar.js'
 import type { OrderException } from './order-filters.js'
 import type { DayRange, OrderStatistics, OrderSummary } from './order-statistics.js'
 import { ORDER_STATUSES } from './order-status.js'

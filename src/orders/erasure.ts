@@ -1,5 +1,5 @@
-import { toMailbox } from '../validation/email-address.js'
-import { isObject } from '../validation/is-object.js'
+import { toMailbox } from '../core/validation/email-address.js'
+import { isObject } from '../core/validation/is-object.js'
 import { createNextVersion, type ChangeOutcome } from './apply-changes.js'
 import type { FieldChange, Order } from './order.js'
 

@@ -1,4 +1,4 @@
-import type { OrderStore } from '../order-store/order-store.js'
+import type { OrderStore } from './store/order-store.js'
 import type { OrderFilters } from './order-filters.js'
 
 type ResolveFilters = (filters: OrderFilters) => Promise<OrderFilters>

@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { OrderStore } from '../order-store/order-store.js'
+import type { OrderStore } from './store/order-store.js'
 
 const AS_OF = {
   'orders-as-of': {

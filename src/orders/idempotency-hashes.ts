@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isObject } from '../validation/is-object.js'
+import { isObject } from '../core/validation/is-object.js'
 import { createFirstVersion } from './apply-changes.js'
 import type { NewOrder } from './order.js'
 

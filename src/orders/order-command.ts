@@ -1,4 +1,4 @@
-import { applyAttempt, type FulfilmentAttempt } from '../fulfilment/attempt.js'
+import { applyAttempt, type FulfilmentAttempt } from './attempt.js'
 import { applyChanges, cancelOrder, recalculateOrder, type ChangeOutcome } from './apply-changes.js'
 import { eraseFormerCustomer, eraseOrder } from './erasure.js'
 import type { FieldChange, Order, OrderChanges } from './order.js'

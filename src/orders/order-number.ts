@@ -1,4 +1,4 @@
-import { isTextLine } from '../validation/text-line.js'
+import { isTextLine } from '../core/validation/text-line.js'
 
 export const ORDER_NUMBER_PREFIX = 'CW-'
 const MIN_DIGITS = 6

@@ -1,4 +1,4 @@
-import type { Day, Granularity } from './day-calendar.js'
+import type { Day, Granularity } from '../core/formatting/day-calendar.js'
 import type { OrderException } from './order-filters.js'
 import type { OrderStatus } from './order-status.js'
 

@@ -1,4 +1,4 @@
-import { isDate, isDateTime } from '../validation/formats.js'
+import { isDate, isDateTime } from '../core/validation/formats.js'
 
 /** An https URL as it can be shown and linked, without user name and password. */
 export function isHttpsUrl(text: string): boolean {

@@ -7,9 +7,9 @@ import {
   problemResponse,
   problemResponses,
   withHeaders,
-} from '../http/problem.js'
-import type { ChangeContext, ChangeResult } from '../order-store/order-store.js'
-import { formatEtag, parseIfMatch } from '../http/etag.js'
+} from '../core/http/problem.js'
+import type { ChangeContext, ChangeResult } from './store/order-store.js'
+import { formatEtag, parseIfMatch } from '../core/http/etag.js'
 import { ListQuery } from './list-query.js'
 import { findFilterErrors } from './order-filters.js'
 import { calculateTrip } from './apply-changes.js'
@@ -21,7 +21,7 @@ import {
   RECALCULATED_FIELDS,
   requireStatusPermission,
 } from './status-permission.js'
-import { buildPaginationLinks } from '../http/pagination-links.js'
+import { buildPaginationLinks } from '../core/http/pagination-links.js'
 
 /** Large enough for the longest notes, escaped in JSON. */
 const BODY_LIMIT = 128 * 1024

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { FieldError } from '../validation/field-errors.js'
+import type { FieldError } from '../core/validation/field-errors.js'
 
 /**
  * How much of a trip's emissions a guest pays for: a percentage, or the part of some of the guests.

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from '@sinclair/typebox'
-import { createValidationProblem, problemResponses } from '../http/problem.js'
-import { stringEnum } from '../validation/string-enum.js'
+import { createValidationProblem, problemResponses } from '../core/http/problem.js'
+import { stringEnum } from '../core/validation/string-enum.js'
 import {
   calculateDashboardStats,
   DashboardStats,
@@ -9,7 +9,7 @@ import {
   type Range,
   type StatsPeriod,
 } from './dashboard-stats.js'
-import { parseDay } from './day-calendar.js'
+import { parseDay } from '../core/formatting/day-calendar.js'
 
 /** A chart of a longer period would not be readable. */
 const MAX_DAYS = 100 * 366

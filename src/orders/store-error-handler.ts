@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { Problem } from '../http/problem.js'
-import { StoreUnwritableError } from '../order-store/order-store.js'
+import { Problem } from '../core/http/problem.js'
+import { StoreUnwritableError } from './store/order-store.js'
 
 /** Error handler of routes that change orders: returns 503 while the store is not writable. */
 export async function handleStoreError(error: unknown, request: FastifyRequest): Promise<never> {

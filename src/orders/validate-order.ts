@@ -1,5 +1,5 @@
-import type { FieldError } from '../validation/field-errors.js'
-import { isDateTime } from '../validation/formats.js'
+import type { FieldError } from '../core/validation/field-errors.js'
+import { isDateTime } from '../core/validation/formats.js'
 import { hasBeenPaid, ORDER_STATUSES, toLiveStatus, type OrderStatus } from './order-status.js'
 
 /** Allows for clocks and time zones that differ. A later time is probably a typing error. */

@@ -1,5 +1,5 @@
-import type { OrderStore } from '../order-store/order-store.js'
-import { createKeyedMutex } from '../state-store/keyed-mutex.js'
+import type { OrderStore } from '../orders/store/order-store.js'
+import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
 import { getBalance, isSameAmount, type Payment } from './payment.js'
 import type { PaymentStore } from './payment-store.js'
 import { createBusyProblem, settlePayment } from './settle-payment.js'

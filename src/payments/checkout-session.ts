@@ -1,4 +1,4 @@
-import { getNumberFormatter } from '../formatting/number-formatter.js'
+import { getNumberFormatter } from '../core/formatting/number-formatter.js'
 import { isErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
 import type { Payment } from './payment.js'

@@ -1,6 +1,6 @@
-import { checkRules, type ConfigRule } from '../config/config-rules.js'
-import { parseHttpUrl } from '../config/find-config-errors.js'
-import { isLoopback } from '../http/loopback.js'
+import { checkRules, type ConfigRule } from '../core/config/config-rules.js'
+import { parseHttpUrl } from '../core/config/find-config-errors.js'
+import { isLoopback } from '../core/http/loopback.js'
 
 const REQUIRED = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const
 

@@ -1,7 +1,7 @@
 import { openReadOnly } from '../database/open-database.js'
 import { openPostgres } from '../database/postgres.js'
 import type { Queryable } from '../database/database.js'
-import type { OrderSource } from '../order-store/order-store.js'
+import type { OrderSource } from '../orders/store/order-store.js'
 import type { Payment } from './payment.js'
 import { findLatestPayments } from './payment-store.js'
 

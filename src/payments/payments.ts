@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { findPurchaseProblem } from './payment.js'
 import { createPaymentStore, type PaymentStore } from './payment-store.js'
 import paymentRoutes from './payment-routes.js'
 import { createPayments, type Payments } from './stripe-payments.js'
@@ -52,6 +53,7 @@ export default fp(
               ),
           })
     app.decorate('payments', { store, service })
+    app.addPurchaseCheck(async (orderId) => findPurchaseProblem(await store.list(orderId)))
     if (service !== null) {
       app.events.addConsumer('payments', service.consume)
       app.schedule('check payments', POLL_MS, () => service.checkDue())
@@ -59,5 +61,5 @@ export default fp(
     await app.register(paymentRoutes)
     await app.register(stripeWebhooks)
   },
-  { name: 'payments', dependencies: ['orders', 'events', 'scheduler'] },
+  { name: 'payments', dependencies: ['orders', 'events', 'fulfilment', 'scheduler'] },
 )

@@ -1,5 +1,5 @@
-import { Problem } from '../http/problem.js'
-import type { OrderStore } from '../order-store/order-store.js'
+import { Problem } from '../core/http/problem.js'
+import type { OrderStore } from '../orders/store/order-store.js'
 import { isPaid, isRefundDue, type LiveStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
 import {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Counter } from 'prom-client'
-import { Problem } from '../http/problem.js'
+import { Problem } from '../core/http/problem.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
 import { StripeUnavailableError } from './stripe-error.js'
 

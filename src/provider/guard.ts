@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Problem } from '../http/problem.js'
+import { Problem } from '../core/http/problem.js'
 import { decodeUpstreamPath, getProviderScope, isPublicRoute, type PublicRoutes } from './paths.js'
 
 declare module 'fastify' {

@@ -1,9 +1,7 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { DEFAULT_CURRENCY, type Amount, type Charge } from '../orders/amount.js'
 import {
-  DEFAULT_CURRENCY,
-  type Amount,
-  type Charge,
   type OffsetOrder,
   type OffsetOrders,
   type PlacedOffsetOrder,
@@ -11,7 +9,7 @@ import {
   type ProviderCertificate,
 } from './offset-order.js'
 import * as schemas from './schemas.js'
-import { truncateText } from './truncate-text.js'
+import { truncateText } from '../core/formatting/truncate-text.js'
 
 /** Validates and converts a response body; `null` if it is invalid. `link` is the Link header. */
 export type Parse<T> = (body: unknown, link: string) => T | null

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OffsetOrderSource } from './order-source-client.js'
-import type { Amount, Portfolio } from './offset-order.js'
+import type { Amount } from '../orders/amount.js'
+import type { Portfolio } from './offset-order.js'
 
 export type PricedPortfolio = Portfolio & { pricePerTon: Amount }
 

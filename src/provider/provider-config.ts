@@ -1,4 +1,4 @@
-import { checkRules, type ConfigRule } from '../config/config-rules.js'
+import { checkRules, type ConfigRule } from '../core/config/config-rules.js'
 import { parseBaseUrl, parsePublicRoutes } from './paths.js'
 
 /** The token is sent in a header, so it must be ASCII without spaces. */

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
-import { problemResponses } from '../http/problem.js'
-import { getAdminSecurity } from '../plugins/auth-guard.js'
+import { problemResponses } from '../core/http/problem.js'
+import { getAdminSecurity } from '../accounts/auth-guard.js'
 import { getProviderScope, isPublicRoute, type PublicRoutes } from './paths.js'
 import {
   KnownOffsetOrder,

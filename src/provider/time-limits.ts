@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { Problem } from '../http/problem.js'
+import { Problem } from '../core/http/problem.js'
 import type { Readable, Writable } from 'node:stream'
 import { UpstreamError } from './upstream-error.js'
 

@@ -1,4 +1,4 @@
-import { Problem } from '../http/problem.js'
+import { Problem } from '../core/http/problem.js'
 
 /** Why a request to the order source failed: HTTP status and message for the caller. */
 const FAILURES = {

@@ -4,8 +4,8 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { parseAdminAccounts } from '../../src/config/admin-accounts.js'
-import { ConfigError } from '../../src/config/config-error.js'
+import { parseAdminAccounts } from '../../src/core/config/admin-accounts.js'
+import { ConfigError } from '../../src/core/config/config-error.js'
 import { distPath } from '../support/dist-path.js'
 import { ADMIN_ACCOUNTS, postLogin } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'
@@ -108,7 +108,7 @@ t.test('concurrent processes create one first administrator', async (t) => {
 
 t.test('simultaneous processes create one first administrator', async (t) => {
   const folder = temporaryFolder(t)
-  const module = new URL('../../src/config/read-or-create-file.js', import.meta.url).href
+  const module = new URL('../../src/core/config/read-or-create-file.js', import.meta.url).href
   // All begin together and take their time, so that each finds no file at first.
   const begin = Date.now() + 1500
   const script = `

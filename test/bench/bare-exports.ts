@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import ExcelJS from 'exceljs'
 import { openReadOnly } from '../../src/database/open-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/order-store/sql/order-row.js'
+import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/orders/store/sql/order-row.js'
 import { createExcelColumns } from '../../src/orders/export/excel-columns.js'
 
 // The baseline for exports, with the libraries alone: SQLite rows joined into lines, and the

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
-import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
+import { PORTFOLIOS } from '../../src/demo/fake-provider/portfolios.js'
 
 // The baselines for the proxy: the bare proxy plugin if UPSTREAM is set, else a minimal provider.
 

@@ -1,7 +1,7 @@
-import { importStagedOrders } from '../../src/order-store/sqlite/import-staged-orders.js'
+import { importStagedOrders } from '../../src/orders/store/sqlite/import-staged-orders.js'
 import { openDatabase } from '../../src/database/open-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openStagedOrders } from '../../src/order-store/sqlite/staged-orders.js'
+import { openStagedOrders } from '../../src/orders/store/sqlite/staged-orders.js'
 import type { Order } from '../../src/orders/order.js'
 import { typicalOrders } from '../support/orders.js'
 

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { DESKTOP, recordBrowserErrors } from '../support/browser.js'
 import { newOrder } from '../support/order-store.js'
 import { SECOND_ADMIN, startTwoAdmins } from '../support/page-client.js'

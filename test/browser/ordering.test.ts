@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { postJson } from '../support/app.js'
 import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { postJson, startApp } from '../support/app.js'
 import { DESKTOP, PHONE, readPng, recordBrowserErrors } from '../support/browser.js'
 import { measurePageWeight } from '../support/page-weight.js'

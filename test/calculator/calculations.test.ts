@@ -7,9 +7,12 @@ import { formatDuration } from '../../src/calculator/breakdown-view.js'
 import { toCarKilometres, toGasCubeEdge } from '../../src/calculator/comparisons.js'
 import { calculateEstimate } from '../../src/calculator/estimate.js'
 import { parseImoNumber } from '../../src/calculator/imo-number.js'
-import { createNumberFormatter, getNumberFormatter } from '../../src/formatting/number-formatter.js'
-import { roundToTotal } from '../../src/formatting/round-to-total.js'
-import { parseNumber } from '../../src/formatting/number-input.js'
+import {
+  createNumberFormatter,
+  getNumberFormatter,
+} from '../../src/core/formatting/number-formatter.js'
+import { roundToTotal } from '../../src/core/formatting/round-to-total.js'
+import { parseNumber } from '../../src/core/formatting/number-input.js'
 import { buildResultView } from '../../src/calculator/result-view.js'
 import { buildCalculationSteps } from '../../src/calculator/calculation-steps.js'
 import {

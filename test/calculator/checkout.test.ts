@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { postJson, startApp } from '../support/app.js'
 import { TRIPS } from '../support/trips.js'
 

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { OrderStore } from '../../src/order-store/order-store.js'
+import type { OrderStore } from '../../src/orders/store/order-store.js'
 import { newOrder } from '../support/order-store.js'
 
 /**

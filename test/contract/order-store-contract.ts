@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { cookieHeader, signIn, postLogin } from '../support/sign-in.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'

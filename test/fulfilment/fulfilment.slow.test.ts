@@ -4,10 +4,7 @@ import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import {
-  startFakeProvider,
-  type FakeProvider,
-} from '../../src/provider/fake-provider/fake-provider.js'
+import { startFakeProvider, type FakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { distPath } from '../support/dist-path.js'
 import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'

@@ -6,7 +6,7 @@ import {
   createHttpDelivery,
   parseRetryAfter,
   type Options,
-} from '../../src/integrations/webhooks/http-delivery.js'
+} from '../../src/webhooks/http-delivery.js'
 import { startReceiver } from '../support/webhook-receiver.js'
 
 function openDelivery(t: Test, options: Partial<Options> = {}) {

@@ -5,14 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { DEFAULT_TITLES } from '../../src/order-store/nocodb/columns.js'
-import {
-  createNocoDbClient,
-  type NocoDbRequest,
-} from '../../src/order-store/nocodb/nocodb-client.js'
-import { NocoDbError } from '../../src/order-store/nocodb/nocodb-error.js'
-import { createKeyedMutex } from '../../src/state-store/keyed-mutex.js'
-import { startReplicaWorker } from '../../src/order-store/nocodb/replica-client.js'
+import { DEFAULT_TITLES } from '../../src/nocodb/columns.js'
+import { createNocoDbClient, type NocoDbRequest } from '../../src/nocodb/nocodb-client.js'
+import { NocoDbError } from '../../src/nocodb/nocodb-error.js'
+import { createKeyedMutex } from '../../src/database/state-store/keyed-mutex.js'
+import { startReplicaWorker } from '../../src/nocodb/replica-client.js'
 import { temporaryFolder } from '../support/app.js'
 import { waitFor } from '../support/wait-for.js'
 

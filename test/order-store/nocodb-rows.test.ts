@@ -1,19 +1,15 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { encodeCell } from '../../src/order-store/nocodb/cell-codec.js'
+import { encodeCell } from '../../src/nocodb/cell-codec.js'
 import {
   ORDER_FIELDS,
   DEFAULT_TITLES,
   type OrderField,
   type Row,
-} from '../../src/order-store/nocodb/columns.js'
-import {
-  parseRecord,
-  serializeRecord,
-  toRecordedOrder,
-} from '../../src/order-store/nocodb/order-record.js'
-import { parseRow } from '../../src/order-store/nocodb/parse-row.js'
-import { findSchemaMismatches } from '../../src/order-store/nocodb/schema-check.js'
+} from '../../src/nocodb/columns.js'
+import { parseRecord, serializeRecord, toRecordedOrder } from '../../src/nocodb/order-record.js'
+import { parseRow } from '../../src/nocodb/parse-row.js'
+import { findSchemaMismatches } from '../../src/nocodb/schema-check.js'
 import type { Order } from '../../src/orders/order.js'
 import { order, randomOrders } from '../support/orders.js'
 

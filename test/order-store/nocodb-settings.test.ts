@@ -1,6 +1,6 @@
 import t from 'tap'
 import { buildApp } from '../../src/app.js'
-import { parseColumnTitles } from '../../src/order-store/nocodb/columns.js'
+import { parseColumnTitles } from '../../src/nocodb/columns.js'
 
 t.test('parses column titles and rejects invalid ones', async (t) => {
   t.match(parseColumnTitles('customerName=Customer, amountMinor = Total price'), {

@@ -4,7 +4,7 @@ import {
   createBackOff,
   createRequestBudget,
   type Priority,
-} from '../../src/order-store/nocodb/request-budget.js'
+} from '../../src/nocodb/request-budget.js'
 
 t.test('limits the requests in any second', async (t) => {
   const budget = createRequestBudget(20)

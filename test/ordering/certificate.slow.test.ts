@@ -1,12 +1,9 @@
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import type { Order } from '../../src/orders/order.js'
-import { openCertificateFonts } from '../../src/ordering/certificate/certificate-fonts.js'
-import {
-  drawCertificate,
-  type CertificateSheet,
-} from '../../src/ordering/certificate/draw-certificate.js'
-import { fitText } from '../../src/ordering/certificate/fit-text.js'
+import { openCertificateFonts } from '../../src/certificates/certificate-fonts.js'
+import { drawCertificate, type CertificateSheet } from '../../src/certificates/draw-certificate.js'
+import { fitText } from '../../src/certificates/fit-text.js'
 import {
   getOrder,
   orderCertificate,

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { normalizeUrl } from '../../src/http/request-path.js'
+import { normalizeUrl } from '../../src/core/http/request-path.js'
 import { postJson, temporaryFolder } from '../support/app.js'
 import { createGuest, fillIn, findLink, placeOrder, readForm, toText } from '../support/guest.js'
 import { startTwoAdmins, type PageResponse } from '../support/page-client.js'

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { getMinorUnitDigits } from '../../src/formatting/minor-units.js'
-import { formatMoney } from '../../src/formatting/money-formatter.js'
+import { getMinorUnitDigits } from '../../src/core/formatting/minor-units.js'
+import { formatMoney } from '../../src/core/formatting/money-formatter.js'
 import { formatAmountInput, parseAmount } from '../../src/portal/orders/money-input.js'
-import { CURRENCIES } from '../../src/validation/formats.js'
+import { CURRENCIES } from '../../src/core/validation/formats.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
 

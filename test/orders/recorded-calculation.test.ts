@@ -8,7 +8,7 @@ import { getSchemaVersion, SCHEMA_VERSION } from '../../src/database/migrations.
 import { hashOrder } from '../../src/orders/idempotency-hashes.js'
 import { importOrders } from '../../src/orders/import/import-orders.js'
 import type { NewOrder } from '../../src/orders/order.js'
-import { projectRoot } from '../../src/config/project-root.js'
+import { projectRoot } from '../../src/core/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 import { downgradeStore } from '../support/downgrade-store.js'
 import { startOrderApi } from '../support/order-api.js'

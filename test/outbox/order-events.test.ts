@@ -6,18 +6,18 @@ import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { DatabaseUnavailableError, type Database } from '../../src/database/database.js'
-import type { OrderStore } from '../../src/order-store/order-store.js'
-import { openPostgresOrderStore } from '../../src/order-store/postgres/postgres-order-store.js'
-import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import type { OrderStore } from '../../src/orders/store/order-store.js'
+import { openPostgresOrderStore } from '../../src/orders/store/postgres/postgres-order-store.js'
+import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { getEventTypes, type OrderEvent } from '../../src/orders/order-event.js'
-import { createEventDispatcher, EVENT_QUEUE } from '../../src/outbox/event-dispatcher.js'
-import { createOutboxWorker } from '../../src/outbox/outbox-worker.js'
+import { createEventDispatcher, EVENT_QUEUE } from '../../src/orders/events/event-dispatcher.js'
+import { createOutboxWorker } from '../../src/events/outbox-worker.js'
 import {
   enqueueMessage,
   getMessage,
   listMessages,
   requeueMessage,
-} from '../../src/outbox/outbox.js'
+} from '../../src/events/outbox.js'
 import { temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import type { Database } from '../../src/database/database.js'
-import { createOutboxWorker, type SendResult } from '../../src/outbox/outbox-worker.js'
+import { createOutboxWorker, type SendResult } from '../../src/events/outbox-worker.js'
 import {
   cancelMessages,
   enqueueMessage,
@@ -10,7 +10,7 @@ import {
   listAttempts,
   requeueMessage,
   type NewMessage,
-} from '../../src/outbox/outbox.js'
+} from '../../src/events/outbox.js'
 import { startDatabases } from '../support/databases.js'
 import { waitFor } from '../support/wait-for.js'
 

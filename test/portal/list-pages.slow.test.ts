@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { updateOrders } from '../../src/portal/orders/bulk-actions.js'
 import { parseBulkForm } from '../../src/portal/orders/bulk-selection.js'
 import { temporaryFolder } from '../support/app.js'

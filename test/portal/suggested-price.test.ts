@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { startFakeProvider } from '../../src/provider/fake-provider/fake-provider.js'
+import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { postJson } from '../support/app.js'
 import { HTMX_HEADERS, startTwoAdmins, type PageResponse } from '../support/page-client.js'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
-import { openPostgresStore } from '../../src/state-store/postgres-store.js'
+import { openPostgresStore } from '../../src/database/state-store/postgres-store.js'
 import { testStateStore } from '../contract/state-store-contract.js'
 import { startPostgres } from '../support/postgres.js'
 

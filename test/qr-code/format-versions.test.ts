@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createLinkSigner } from '../../src/qr-code/link-signature.js'
-import { createPrefillLinks } from '../../src/qr-code/prefill-link.js'
+import { createLinkSigner } from '../../src/qr-codes/link-signature.js'
+import { createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 import { postJson, startApp } from '../support/app.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 

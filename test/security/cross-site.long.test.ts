@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { PORTFOLIOS } from '../../src/provider/fake-provider/portfolios.js'
+import { PORTFOLIOS } from '../../src/demo/fake-provider/portfolios.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { ADMIN, ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'

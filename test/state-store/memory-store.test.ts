@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openMemoryStore } from '../../src/state-store/memory-store.js'
+import { openMemoryStore } from '../../src/database/state-store/memory-store.js'
 import { testStateStore } from '../contract/state-store-contract.js'
 
 const store = openMemoryStore()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv'
-import { ProblemDetails } from '../../src/http/problem.js'
+import { ProblemDetails } from '../../src/core/http/problem.js'
 
 export interface ContractResponse {
   status: number

@@ -1,8 +1,5 @@
 import type { Test } from 'tap'
-import {
-  startFakeProvider,
-  type FakeProvider,
-} from '../../src/provider/fake-provider/fake-provider.js'
+import { startFakeProvider, type FakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { createGuest, findLink, placeOrder, type Guest } from './guest.js'
 import { startTwoAdmins, type PageClient } from './page-client.js'
 import { upstreamEnvironment } from './recording-upstream.js'

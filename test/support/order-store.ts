@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { CALCULATOR_TYPES } from '../../src/calculator/calculator-data.js'
 import { openDatabase } from '../../src/database/open-database.js'
-import { createOrderWriter } from '../../src/order-store/sqlite/order-records.js'
-import { setTimeZone } from '../../src/order-store/sqlite/settings.js'
+import { createOrderWriter } from '../../src/orders/store/sqlite/order-records.js'
+import { setTimeZone } from '../../src/orders/store/sqlite/settings.js'
 import type { NewOrder, Order } from '../../src/orders/order.js'
 import { hasBeenPaid, ORDER_STATUSES } from '../../src/orders/order-status.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import Database from 'better-sqlite3'
-import { rebuildAggregates } from '../../src/order-store/sqlite/aggregates.js'
-import { createDayCalendar } from '../../src/orders/day-calendar.js'
+import { rebuildAggregates } from '../../src/orders/store/sqlite/aggregates.js'
+import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
 
 /** A condition on an entry of the history: one of its changes matches. */
 const hasChange = (condition: string): string =>

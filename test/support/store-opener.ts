@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { newOrder } from './order-store.js'
 
 /* A process that receives paths of order databases, opens each, and creates an order in it. */

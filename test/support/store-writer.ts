@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { openSqliteOrderStore } from '../../src/order-store/sqlite/sqlite-order-store.js'
+import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { getTransitions } from '../../src/orders/order-status.js'
 import { newOrder } from './order-store.js'
 

@@ -1,9 +1,13 @@
 import t from 'tap'
-import { isInternetEmail, listSpellings, toMailbox } from '../../src/validation/email-address.js'
-import { suggestEmail } from '../../src/validation/email-suggestion.js'
-import { removeInvisible } from '../../src/validation/invisible-characters.js'
-import { findTextError, findTextLineError } from '../../src/validation/text-rules.js'
-import { decodePrefillData, encodePrefillData } from '../../src/qr-code/prefill-codec.js'
+import {
+  isInternetEmail,
+  listSpellings,
+  toMailbox,
+} from '../../src/core/validation/email-address.js'
+import { suggestEmail } from '../../src/core/validation/email-suggestion.js'
+import { removeInvisible } from '../../src/core/validation/invisible-characters.js'
+import { findTextError, findTextLineError } from '../../src/core/validation/text-rules.js'
+import { decodePrefillData, encodePrefillData } from '../../src/qr-codes/prefill-codec.js'
 import { postJson, startApp } from '../support/app.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { createGuest, fillIn, placeOrder, readForm, toText } from '../support/guest.js'

@@ -6,9 +6,9 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server'
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { Problem } from '../../http/problem.js'
-import { parseJson } from '../../validation/parse-json.js'
-import { checker } from '../../validation/validator.js'
+import { Problem } from '../../core/http/problem.js'
+import { parseJson } from '../../core/validation/parse-json.js'
+import { checker } from '../../core/validation/validator.js'
 import type { Challenges } from './webauthn-challenges.js'
 import type { Passkey, SecondFactorStore } from './second-factor-store.js'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { createSigner } from '../../config/signer.js'
-import type { KeyValueStore } from '../../state-store/key-value-store.js'
+import { createSigner } from '../../core/config/signer.js'
+import type { KeyValueStore } from '../../database/state-store/key-value-store.js'
 
 const TTL_MS = 5 * 60_000
 const NONCE_BYTES = 16

@@ -11,9 +11,9 @@ import {
   fromStatusCode,
   type OrderRow,
   type ReadRow,
-} from '../../order-store/sql/order-row.js'
-import type { RowBatches } from '../../order-store/read-order-rows.js'
-import { escapeFormula } from '../formula-escaping.js'
+} from '../store/sql/order-row.js'
+import type { RowBatches } from '../store/read-order-rows.js'
+import { escapeFormula } from '../../core/formatting/formula-escaping.js'
 import type { Checkout } from '../checkout.js'
 import { Order } from '../order.js'
 import { CALCULATION_COLUMNS, getCalculationValues } from './calculation-columns.js'

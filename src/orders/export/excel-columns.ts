@@ -1,5 +1,5 @@
 import type { Style } from 'exceljs'
-import { getMinorUnitDigits } from '../../formatting/minor-units.js'
+import { getMinorUnitDigits } from '../../core/formatting/minor-units.js'
 import type { Order } from '../order.js'
 import { getCalculationValues } from './calculation-columns.js'
 import { COUNT, DATE, GAS, MASS, getMoneyStyle, getStatusStyle, TEXT } from './excel-styles.js'

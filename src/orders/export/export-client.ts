@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { startWorker, toWorkerError } from '../../database/start-worker.js'
-import type { OrderSource } from '../../order-store/order-store.js'
+import type { OrderSource } from '../store/order-store.js'
 import { CHUNK_BYTES } from './chunked-writer.js'
 import type { ExportRequest } from './export-request.js'
 

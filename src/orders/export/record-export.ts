@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { AuditLog } from '../../audit/audit-log.js'
-import type { OrderStore } from '../../order-store/order-store.js'
+import type { OrderStore } from '../store/order-store.js'
 import { DEFAULT_SORT } from '../order-filters.js'
 import type { ExportRequest } from './export-request.js'
 

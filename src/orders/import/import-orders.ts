@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import { importStagedOrders } from '../../order-store/sqlite/import-staged-orders.js'
-import { openStagedOrders } from '../../order-store/sqlite/staged-orders.js'
+import { importStagedOrders } from '../store/sqlite/import-staged-orders.js'
+import { openStagedOrders } from '../store/sqlite/staged-orders.js'
 import { parseHeader } from './csv-header.js'
 import { createImportErrors, type ImportErrors } from './import-errors.js'
 import { readRecords } from './read-records.js'

@@ -1,4 +1,4 @@
-import type { StagedOrder } from '../../order-store/sqlite/staged-orders.js'
+import type { StagedOrder } from '../store/sqlite/staged-orders.js'
 import { createFirstVersion } from '../apply-changes.js'
 import { inferPaidAt } from '../order-status.js'
 import type { ImportedOrder } from '../order.js'

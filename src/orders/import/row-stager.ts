@@ -1,4 +1,4 @@
-import type { ImportConflict, StagedOrders } from '../../order-store/sqlite/staged-orders.js'
+import type { ImportConflict, StagedOrders } from '../store/sqlite/staged-orders.js'
 import type { Header } from './csv-header.js'
 import type { CsvRecord } from './csv-reader.js'
 import type { ImportError, ImportErrors } from './import-errors.js'

@@ -1,4 +1,4 @@
-import type { OrderStore } from '../../order-store/order-store.js'
+import type { OrderStore } from '../../orders/store/order-store.js'
 import { getPreviousStatus } from '../../orders/undo.js'
 import type { Order } from '../../orders/order.js'
 import type { PaymentStore } from '../../payments/payment-store.js'

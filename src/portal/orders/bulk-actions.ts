@@ -1,14 +1,14 @@
 import { setImmediate as yieldToOtherRequests } from 'node:timers/promises'
-import { Problem } from '../../http/problem.js'
+import { Problem } from '../../core/http/problem.js'
 import {
   StoreUnwritableError,
   type ChangeContext,
   type ChangeResult,
   type OrderStore,
-} from '../../order-store/order-store.js'
+} from '../../orders/store/order-store.js'
 import { toLiveStatus, type LiveStatus, type OrderStatus } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
-import { joinWithOr, toInlineLabel } from '../labels.js'
+import { joinWithOr, toInlineLabel } from '../../orders/labels.js'
 
 /** An order as the list showed it when it was selected. */
 export interface SelectedOrder {

@@ -1,5 +1,5 @@
 import { parse } from 'node:querystring'
-import type { OrderStore } from '../../order-store/order-store.js'
+import type { OrderStore } from '../../orders/store/order-store.js'
 import { getFilters, parseListQuery } from '../../orders/list-query.js'
 import type { Order } from '../../orders/order.js'
 import { parseSelection, type SelectedOrder } from './bulk-actions.js'

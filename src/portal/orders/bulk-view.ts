@@ -1,7 +1,7 @@
 import { ORDER_STATUSES, type LiveStatus } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
-import type { Formatters } from '../formatters.js'
-import { joinWithAnd, STATUS_LABELS, toInlineLabel } from '../labels.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { joinWithAnd, STATUS_LABELS, toInlineLabel } from '../../orders/labels.js'
 import { getStatusAfter, type BulkAction, type BulkUpdateResult } from './bulk-actions.js'
 
 /** Maximum number of orders named per reason. */

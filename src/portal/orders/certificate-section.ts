@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { FULFILMENT_QUEUE } from '../../fulfilment/auto-fulfilment.js'
-import { findLatestAttempt, type FulfilmentAttempt } from '../../fulfilment/attempt.js'
-import { getCertificateNumber, hasEvidence } from '../../ordering/certificate/certificate.js'
-import type { CertificateState } from '../../ordering/certificate/issued-certificates.js'
-import { formatRetirementDate } from '../../ordering/certificate/retirement-date.js'
+import { FULFILMENT_QUEUE } from '../../provider/fulfilment/auto-fulfilment.js'
+import { findLatestAttempt, type FulfilmentAttempt } from '../../orders/attempt.js'
+import { getCertificateNumber, hasEvidence } from '../../certificates/certificate.js'
+import type { CertificateState } from '../../certificates/issued-certificates.js'
+import { formatRetirementDate } from '../../certificates/retirement-date.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
-import { findOrderMessage, type OrderMessage } from '../../outbox/order-messages.js'
-import type { Formatters } from '../formatters.js'
-import { toInlineLabel } from '../labels.js'
+import { findOrderMessage, type OrderMessage } from '../../orders/order-messages.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { toInlineLabel } from '../../orders/labels.js'
 
 /** Background work on a guest order. */
 export interface GuestOrderData {

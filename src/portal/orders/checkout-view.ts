@@ -1,7 +1,7 @@
-import { describeShare } from '../../ordering/describe-share.js'
+import { describeShare } from '../../orders/describe-share.js'
 import type { Order } from '../../orders/order.js'
-import type { Formatters } from '../formatters.js'
-import { METHOD_LABELS, ORIGIN_LABELS } from '../labels.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { METHOD_LABELS, ORIGIN_LABELS } from '../../orders/labels.js'
 
 interface Row {
   label: string

@@ -1,14 +1,14 @@
-import type { FulfilmentAttempt } from '../../fulfilment/attempt.js'
-import { findMailTypes, type MailType } from '../../mail/mail-types.js'
-import { isMailOrder } from '../../mail/message.js'
+import type { FulfilmentAttempt } from '../../orders/attempt.js'
+import { findMailTypes, type MailType } from '../../checkout/mail/mail-types.js'
+import { isMailOrder } from '../../checkout/mail/message.js'
 import { applyCommand, type OrderCommand } from '../../orders/order-command.js'
 import type { CurrencyAmount } from '../../orders/order-statistics.js'
 import { isPaid } from '../../orders/order-status.js'
 import type { Order } from '../../orders/order.js'
-import { hasEvidence, isValid, type Certificate } from '../../ordering/certificate/certificate.js'
+import { hasEvidence, isValid, type Certificate } from '../../certificates/certificate.js'
 import { getBalance, type Payment } from '../../payments/payment.js'
-import type { Formatters } from '../formatters.js'
-import { MAIL_TITLES } from '../mail-view.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { MAIL_TITLES } from '../../checkout/mail/mail-view.js'
 
 /** What else there is of an order. */
 export interface OrderRecords {

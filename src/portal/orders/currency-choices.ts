@@ -1,4 +1,4 @@
-import { CURRENCIES } from '../../validation/formats.js'
+import { CURRENCIES } from '../../core/validation/formats.js'
 
 const COMMON = ['EUR', 'USD', 'GBP', 'CHF', 'NOK', 'SEK', 'DKK', 'JPY', 'AUD', 'CAD', 'SGD']
 

@@ -3,7 +3,7 @@ import {
   startOfPeriod,
   type Day,
   type DayCalendar,
-} from '../../orders/day-calendar.js'
+} from '../../core/formatting/day-calendar.js'
 import { buildListUrl, type ListQuery } from '../../orders/list-query.js'
 
 /** Links to the list with common ranges of days, relative to today in the calendar's time zone. */

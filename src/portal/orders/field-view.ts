@@ -1,5 +1,5 @@
 import { getMaxLength } from '../../orders/order.js'
-import type { Formatters } from '../formatters.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
 import { isOptional, type FieldErrors, type FieldValues, type OrderField } from './order-fields.js'
 
 type InputType = 'line' | 'email' | 'kilograms' | 'money' | 'currency' | 'text' | 'web' | 'date'

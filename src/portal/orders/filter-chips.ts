@@ -1,5 +1,5 @@
 import { buildListUrl, type ListQuery } from '../../orders/list-query.js'
-import type { Formatters } from '../formatters.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
 import {
   CALCULATOR_LABELS,
   EXCEPTION_LABELS,
@@ -7,7 +7,7 @@ import {
   ORIGIN_NAMES,
   PAYMENT_LABELS,
   STATUS_LABELS,
-} from '../labels.js'
+} from '../../orders/labels.js'
 
 /** An active filter, and the URL without it. */
 export interface FilterChip {

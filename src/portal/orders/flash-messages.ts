@@ -1,5 +1,5 @@
 import type { Order } from '../../orders/order.js'
-import { toInlineLabel } from '../labels.js'
+import { toInlineLabel } from '../../orders/labels.js'
 
 const MESSAGES = {
   created: ({ orderNumber }) => `Order ${orderNumber} was created.`,

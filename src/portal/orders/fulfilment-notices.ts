@@ -1,17 +1,13 @@
-import {
-  getLostProviderId,
-  isUnresolved,
-  type FulfilmentAttempt,
-} from '../../fulfilment/attempt.js'
+import { getLostProviderId, isUnresolved, type FulfilmentAttempt } from '../../orders/attempt.js'
 import {
   isInconclusive,
   type CheckResult,
   type ProviderFailure,
   type QuoteResult,
-} from '../../fulfilment/results.js'
+} from '../../provider/fulfilment/results.js'
 import type { Order } from '../../orders/order.js'
-import type { Formatters } from '../formatters.js'
-import { joinWithAnd } from '../labels.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { joinWithAnd } from '../../orders/labels.js'
 import type { ProviderNotice } from './order-data.js'
 
 export const NOTHING_ORDERED = 'Nothing was ordered.'

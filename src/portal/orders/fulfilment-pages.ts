@@ -1,13 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
-import {
-  canBeFulfilled,
-  findConfirmedAttempt,
-  findLatestAttempt,
-} from '../../fulfilment/attempt.js'
-import type { Fulfilment } from '../../fulfilment/place-orders.js'
-import { findDifferences } from '../../fulfilment/verify-response.js'
-import adminPages from '../../plugins/admin-pages.js'
-import type { Amount } from '../../provider/offset-order.js'
+import { canBeFulfilled, findConfirmedAttempt, findLatestAttempt } from '../../orders/attempt.js'
+import type { Fulfilment } from '../../provider/fulfilment/place-orders.js'
+import { findDifferences } from '../../orders/verify-response.js'
+import adminPages from '../../accounts/admin-pages.js'
+import type { Amount } from '../../orders/amount.js'
 import { parseVersion } from './edit-form.js'
 import {
   describeNotFulfillable,

@@ -1,19 +1,20 @@
-import { findLatestAttempt, getLostProviderId } from '../../fulfilment/attempt.js'
-import type { Fulfilment } from '../../fulfilment/place-orders.js'
-import { getTons } from '../../fulfilment/quote.js'
-import { isProportionate } from '../../fulfilment/verify-response.js'
-import type { OrderStore } from '../../order-store/order-store.js'
+import { findLatestAttempt, getLostProviderId } from '../../orders/attempt.js'
+import type { Fulfilment } from '../../provider/fulfilment/place-orders.js'
+import { getTons } from '../../provider/fulfilment/quote.js'
+import { isProportionate } from '../../orders/verify-response.js'
+import type { OrderStore } from '../../orders/store/order-store.js'
 import {
   describeTerms,
   findAcceptedTerms,
   findTermsDifferences,
 } from '../../orders/accepted-terms.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
-import type { Amount, Portfolio } from '../../provider/offset-order.js'
-import { calculatePrice } from '../../provider/price.js'
-import { truncateText } from '../../provider/truncate-text.js'
-import type { Formatters } from '../formatters.js'
-import { joinWithAnd } from '../labels.js'
+import type { Amount } from '../../orders/amount.js'
+import type { Portfolio } from '../../provider/offset-order.js'
+import { calculatePrice } from '../../orders/price.js'
+import { truncateText } from '../../core/formatting/truncate-text.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { joinWithAnd } from '../../orders/labels.js'
 import {
   describeProviderFailure,
   describeQuoteError,

@@ -5,12 +5,12 @@ import {
   getLostProviderId,
   isUnresolved,
   type FulfilmentAttempt,
-} from '../../fulfilment/attempt.js'
-import { getTons } from '../../fulfilment/quote.js'
-import { findDifferences, isSameTons } from '../../fulfilment/verify-response.js'
+} from '../../orders/attempt.js'
+import { getTons } from '../../provider/fulfilment/quote.js'
+import { findDifferences, isSameTons } from '../../orders/verify-response.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
-import type { Formatters } from '../formatters.js'
-import { joinWithAnd } from '../labels.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { joinWithAnd } from '../../orders/labels.js'
 import { describePlacement } from './certificate-section.js'
 import { buildContextUrl, type ListContext } from './list-context.js'
 import type { DuplicateOrder, OrderData, OrderPageState, ProviderNotice } from './order-data.js'

@@ -4,13 +4,13 @@ import {
   findConfirmedAttempt,
   findLatestAttempt,
   type FulfilmentAttempt,
-} from '../../fulfilment/attempt.js'
-import { findDifferences } from '../../fulfilment/verify-response.js'
+} from '../../orders/attempt.js'
+import { findDifferences } from '../../orders/verify-response.js'
 import { ERASURE_FIELD } from '../../orders/erasure.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
-import { getOwn } from '../../validation/get-own.js'
-import type { Formatters } from '../formatters.js'
-import { STATUS_LABELS } from '../labels.js'
+import { getOwn } from '../../core/validation/get-own.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { STATUS_LABELS } from '../../orders/labels.js'
 
 /** A changed field; `from` is `null` if a value was added, `to` is `null` if it was removed. */
 export interface ChangeView {

@@ -1,4 +1,4 @@
-import type { OrderStore } from '../../order-store/order-store.js'
+import type { OrderStore } from '../../orders/store/order-store.js'
 import { buildListUrl, parseListQuery, type ListQuery } from '../../orders/list-query.js'
 import type { Order } from '../../orders/order.js'
 

@@ -14,7 +14,7 @@ import {
   PAYMENT_FILTERS,
   type SortField,
 } from '../../orders/order-filters.js'
-import type { DayCalendar } from '../../orders/day-calendar.js'
+import type { DayCalendar } from '../../core/formatting/day-calendar.js'
 import { LIVE_STATUSES, ORDER_STATUSES, type OrderStatus } from '../../orders/order-status.js'
 import { ORDER_ORIGINS, type Order } from '../../orders/order.js'
 import { getStatusPermission } from '../../orders/status-permission.js'
@@ -24,7 +24,7 @@ import {
   type Payment,
   type PaymentStatus,
 } from '../../payments/payment.js'
-import type { Formatters } from '../formatters.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
 import {
   CALCULATOR_LABELS,
   EXCEPTION_LABELS,
@@ -33,7 +33,7 @@ import {
   ORIGIN_NAMES,
   PAYMENT_LABELS,
   STATUS_LABELS,
-} from '../labels.js'
+} from '../../orders/labels.js'
 import type { SelectedOrder } from './bulk-actions.js'
 import { MAX_MATCHING_ORDERS } from './bulk-selection.js'
 import { buildDatePresets } from './date-presets.js'

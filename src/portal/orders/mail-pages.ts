@@ -1,10 +1,10 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { getLocale } from '../../http/locale.js'
-import { Problem } from '../../http/problem.js'
+import { getLocale } from '../../core/http/locale.js'
+import { Problem } from '../../core/http/problem.js'
 import type { Order } from '../../orders/order.js'
-import adminPages from '../../plugins/admin-pages.js'
-import { getFormatters } from '../formatters.js'
-import { buildOrderMailsView } from '../mail-view.js'
+import adminPages from '../../accounts/admin-pages.js'
+import { getFormatters } from '../../core/formatting/formatters.js'
+import { buildOrderMailsView } from '../../checkout/mail/mail-view.js'
 
 const READ = { config: { permission: 'orders:read' } } as const
 const MAIL = { config: { permission: 'mail:manage' } } as const

@@ -1,6 +1,10 @@
-import { parseNumber, formatUnambiguous, type ParsedNumber } from '../../formatting/number-input.js'
-import { formatMoney } from '../../formatting/money-formatter.js'
-import { getMinorUnitDigits } from '../../formatting/minor-units.js'
+import {
+  parseNumber,
+  formatUnambiguous,
+  type ParsedNumber,
+} from '../../core/formatting/number-input.js'
+import { formatMoney } from '../../core/formatting/money-formatter.js'
+import { getMinorUnitDigits } from '../../core/formatting/minor-units.js'
 import { Order } from '../../orders/order.js'
 
 const MAX_AMOUNT_MINOR = Order.properties.amountMinor.maximum ?? Number.MAX_SAFE_INTEGER

@@ -5,7 +5,7 @@ import {
 } from '../../calculator/calculator-data.js'
 import { parseCalculatorForm, type CalculatorForm } from '../../calculator/calculator-form.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
-import { formatUnambiguous } from '../../formatting/number-input.js'
+import { formatUnambiguous } from '../../core/formatting/number-input.js'
 import { NewOrder } from '../../orders/order.js'
 import { checker } from '../../orders/validators.js'
 import {
@@ -16,10 +16,10 @@ import {
   type FieldValues,
 } from './order-fields.js'
 import { formatAmountInput } from './money-input.js'
-import { parseDateTime } from './parse-datetime.js'
+import { parseDateTime } from '../../core/formatting/parse-datetime.js'
 import { suggestPrice, type Pricing } from './suggested-price.js'
-import type { PriceResult } from '../../ordering/price-trip.js'
-import type { Amount } from '../../provider/offset-order.js'
+import type { PriceResult } from '../../checkout/price-trip.js'
+import type { Amount } from '../../orders/amount.js'
 
 /** The form of a new order, as submitted. */
 export interface NewOrderForm {

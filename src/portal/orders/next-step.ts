@@ -1,6 +1,6 @@
 import type { Order } from '../../orders/order.js'
 import type { OrderStatus } from '../../orders/order-status.js'
-import type { OrderMessage } from '../../outbox/order-messages.js'
+import type { OrderMessage } from '../../orders/order-messages.js'
 import type { FulfilmentView } from './fulfilment-view.js'
 import type { PaymentView } from './payment-view.js'
 

@@ -1,6 +1,6 @@
-import { parseNumber, formatUnambiguous } from '../../formatting/number-input.js'
+import { parseNumber, formatUnambiguous } from '../../core/formatting/number-input.js'
 import type { Order, Retirement } from '../../orders/order.js'
-import { isCurrency } from '../../validation/formats.js'
+import { isCurrency } from '../../core/validation/formats.js'
 import { formatAmountInput, parseAmount } from './money-input.js'
 
 /** The fields of an order's forms. All are strings; money is an amount and a currency. */

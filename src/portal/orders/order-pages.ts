@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { ChangeContext } from '../../order-store/order-store.js'
+import type { ChangeContext } from '../../orders/store/order-store.js'
 import {
   getEditPermission,
   getUndoPermission,
@@ -7,7 +7,7 @@ import {
   requireStatusPermission,
 } from '../../orders/status-permission.js'
 import { toLiveStatus } from '../../orders/order-status.js'
-import adminPages from '../../plugins/admin-pages.js'
+import adminPages from '../../accounts/admin-pages.js'
 import {
   createEditForm,
   getGroupPermission,

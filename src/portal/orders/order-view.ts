@@ -1,4 +1,4 @@
-import { findLatestAttempt } from '../../fulfilment/attempt.js'
+import { findLatestAttempt } from '../../orders/attempt.js'
 import { isErased } from '../../orders/erasure.js'
 import {
   getStatusBeforeCancellation,
@@ -12,8 +12,8 @@ import {
   getStatusPermission,
   RECALCULATED_FIELDS,
 } from '../../orders/status-permission.js'
-import type { Formatters } from '../formatters.js'
-import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { joinWithOr, STATUS_LABELS, toInlineLabel } from '../../orders/labels.js'
 import { buildCertificateSection } from './certificate-section.js'
 import { buildCheckoutRows } from './checkout-view.js'
 import { describeConsequences, findConsequences, simulateChanges } from './consequences.js'

@@ -1,5 +1,5 @@
 import { buildListUrl, type ListQuery } from '../../orders/list-query.js'
-import type { Formatters } from '../formatters.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
 
 const PAGE_SIZES = [25, 50, 100]
 

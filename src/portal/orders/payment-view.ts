@@ -7,8 +7,8 @@ import {
   type PaymentStatus,
 } from '../../payments/payment.js'
 import type { Order } from '../../orders/order.js'
-import type { Formatters } from '../formatters.js'
-import { PAYMENT_LABELS } from '../labels.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { PAYMENT_LABELS } from '../../orders/labels.js'
 
 /** Payments use the colours of order statuses. */
 const STATUS_CLASSES: Record<PaymentStatus, string> = {

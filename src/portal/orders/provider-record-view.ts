@@ -1,17 +1,13 @@
-import { findConfirmedAttempt, findLatestAttempt } from '../../fulfilment/attempt.js'
-import { getTons } from '../../fulfilment/quote.js'
-import { findDifferences, isSameTons, toAmount } from '../../fulfilment/verify-response.js'
+import { findConfirmedAttempt, findLatestAttempt } from '../../orders/attempt.js'
+import { getTons } from '../../provider/fulfilment/quote.js'
+import { findDifferences, isSameTons, toAmount } from '../../orders/verify-response.js'
 import { findOrderNumbers } from '../../orders/order-number.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
-import {
-  DEFAULT_CURRENCY,
-  type Amount,
-  type OffsetOrder,
-  type Portfolio,
-} from '../../provider/offset-order.js'
-import { truncateText } from '../../provider/truncate-text.js'
-import type { Formatters } from '../formatters.js'
-import { joinWithAnd } from '../labels.js'
+import { DEFAULT_CURRENCY, type Amount } from '../../orders/amount.js'
+import { type OffsetOrder, type Portfolio } from '../../provider/offset-order.js'
+import { truncateText } from '../../core/formatting/truncate-text.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { joinWithAnd } from '../../orders/labels.js'
 
 const MAX_NOTE_LENGTH = 200
 const MAX_NAMED_ORDERS = 3

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getBalance, type Payment } from '../../payments/payment.js'
 import type { RefundResult } from '../../payments/stripe-payments.js'
-import adminPages from '../../plugins/admin-pages.js'
+import adminPages from '../../accounts/admin-pages.js'
 import type { Notice } from './order-data.js'
 import { createOrderPresenter, type OrderRequest, type OrderRoute } from './order-presenter.js'
 import { buildOrderView } from './order-view.js'

@@ -1,4 +1,4 @@
-import type { ChangeResult, OrderStore } from '../../order-store/order-store.js'
+import type { ChangeResult, OrderStore } from '../../orders/store/order-store.js'
 import { applyChanges } from '../../orders/apply-changes.js'
 import type { OrderChanges } from '../../orders/order.js'
 import type { EditForm } from './edit-form.js'

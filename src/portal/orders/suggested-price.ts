@@ -1,8 +1,8 @@
-import type { GetPriceTerms } from '../../ordering/price-parts.js'
-import { getPaidPerTonne, priceMass, type PriceResult } from '../../ordering/price-trip.js'
+import type { GetPriceTerms } from '../../checkout/price-parts.js'
+import { getPaidPerTonne, priceMass, type PriceResult } from '../../checkout/price-trip.js'
 import type { PricedPortfolio } from '../../provider/portfolio-prices.js'
-import { truncateText } from '../../provider/truncate-text.js'
-import type { Formatters } from '../formatters.js'
+import { truncateText } from '../../core/formatting/truncate-text.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
 
 const MAX_NAME_LENGTH = 120
 

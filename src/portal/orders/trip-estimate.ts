@@ -7,7 +7,7 @@ import { findEdition, LATEST_EDITION } from '../../calculator/factors/editions.j
 import { buildFrameworkView } from '../../calculator/gas-view.js'
 import { UNKNOWN_GASES } from '../../calculator/fuel-emissions.js'
 import type { RecordedCalculation } from '../../calculator/recorded-calculation.js'
-import type { Formatters } from '../formatters.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
 
 /** A recorded result, with the sources of its factors. */
 function restoreEstimate(calculation: Calculation, recorded: RecordedCalculation): Estimate {

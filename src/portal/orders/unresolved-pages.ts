@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { isUnresolved } from '../../fulfilment/attempt.js'
-import type { Fulfilment } from '../../fulfilment/place-orders.js'
-import { isInconclusive, type ResetResult } from '../../fulfilment/results.js'
+import { isUnresolved } from '../../orders/attempt.js'
+import type { Fulfilment } from '../../provider/fulfilment/place-orders.js'
+import { isInconclusive, type ResetResult } from '../../provider/fulfilment/results.js'
 import {
   describeCheckFailure,
   describeIncompleteList,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
-import { toSafeRedirectPath } from '../../http/safe-redirect-path.js'
-import adminPages from '../../plugins/admin-pages.js'
+import { toSafeRedirectPath } from '../../core/http/safe-redirect-path.js'
+import adminPages from '../../accounts/admin-pages.js'
 
 const WRITE = { config: { permission: 'orders:write' } } as const
 

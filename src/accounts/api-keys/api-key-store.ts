@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { appendAuditEntry } from '../../audit/append-audit-entry.js'
+import type { AuditActor } from '../../audit/audit-entry.js'
+import type { ApiKeyScope } from '../permissions.js'
+import type { Database } from '../../database/database.js'
+import { createUseRecorder } from '../../database/use-recorder.js'
+import type { NewApiKeyRequest } from './new-api-key.js'
+import { createKey, getKeyHint, hashKey, isWellFormedKey } from './key-format.js'
+
+/** An API key, without the key itself. Timestamps are ISO 8601. */
+export interface ApiKey {
+  id: string
+  name: string
+  /** The last characters of the key */
+  hint: string
+  scopes: ApiKeyScope[]
+  createdBy: string
+  createdAt: string
+  /** `null` if it never expires */
+  expiresAt: string | null
+  /** Accurate to a few minutes; `null` if the key was never used */
+  lastUsedAt: string | null
+  revokedAt: string | null
+}
+
+interface Row {
+  id: string
+  key_hash: string
+  hint: string
+  name: string
+  scopes: string
+  created_by: string
+  created_at: number
+  expires_at: number | null
+  last_used_at: number | null
+  revoked_at: number | null
+}
+
+const LAST_USED_PRECISION_MS = 5 * 60 * 1000
+
+const formatTime = (time: number | null): string | null =>
+  time === null ? null : new Date(time).toISOString()
+
+const toApiKey = (row: Row): ApiKey => ({
+  id: row.id,
+  name: row.name,
+  hint: row.hint,
+  scopes: JSON.parse(row.scopes) as ApiKeyScope[],
+  createdBy: row.created_by,
+  createdAt: new Date(row.created_at).toISOString(),
+  expiresAt: formatTime(row.expires_at),
+  lastUsedAt: formatTime(row.last_used_at),
+  revokedAt: formatTime(row.revoked_at),
+})
+
+/** Whether a key can be used. */
+export const isActive = ({
+  expiresAt,
+  revokedAt,
+}: Pick<ApiKey, 'expiresAt' | 'revokedAt'>): boolean =>
+  revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
+
+/**
+ * Stores API keys as hashes. Methods throw DatabaseUnavailableError; `create` and `revoke` also
+ * throw CommitUnknownError.
+ */
+export function createApiKeyStore(database: Database) {
+  const recordUse = createUseRecorder(database, {
+    sql: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
+    precisionMs: LAST_USED_PRECISION_MS,
+  })
+
+  return {
+    /** Creates a key; the key itself is returned only here. */
+    async create(
+      { name, scopes, expiresAt = null }: NewApiKeyRequest,
+      by: AuditActor,
+    ): Promise<ApiKey & { key: string }> {
+      const key = createKey()
+      const now = Date.now()
+      const row: Row = {
+        id: randomUUID(),
+        key_hash: hashKey(key),
+        hint: getKeyHint(key),
+        name,
+        scopes: JSON.stringify(scopes),
+        created_by: by.actor,
+        created_at: now,
+        expires_at: expiresAt === null ? null : Date.parse(expiresAt),
+        last_used_at: null,
+        revoked_at: null,
+      }
+      const columns = Object.keys(row)
+      await database.write(async (tx) => {
+        await tx.query(
+          `INSERT INTO api_keys (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+          Object.values(row) as (string | number | null)[],
+        )
+        const details = { id: row.id, name, scopes, expiresAt }
+        await appendAuditEntry(tx, { action: 'api_key.created', ...by, details })
+      })
+      return { ...toApiKey(row), key }
+    },
+
+    /** Lists all keys, newest first. */
+    async list(): Promise<ApiKey[]> {
+      const rows = await database.query<Row>('SELECT * FROM api_keys ORDER BY created_at DESC, id')
+      return rows.map(toApiKey)
+    },
+
+    /** Revokes a key immediately in every process; returns whether it exists. */
+    revoke: (id: string, by: AuditActor): Promise<boolean> =>
+      database.write(async (tx) => {
+        const [revoked] = await tx.query<Pick<Row, 'name'>>(
+          'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING name',
+          [Date.now(), id],
+        )
+        if (revoked === undefined) {
+          return (await tx.query('SELECT id FROM api_keys WHERE id = ?', [id])).length > 0
+        }
+        const details = { id, name: revoked.name }
+        await appendAuditEntry(tx, { action: 'api_key.revoked', ...by, details })
+        return true
+      }),
+
+    /**
+     * Returns the active key for a token; `null` if there is none. The key is looked up for every
+     * request, so that a revoked key is rejected immediately.
+     */
+    async authenticate(token: string): Promise<ApiKey | null> {
+      if (!isWellFormedKey(token)) return null
+      const [row] = await database.query<Row>('SELECT * FROM api_keys WHERE key_hash = ?', [
+        hashKey(token),
+      ])
+      if (row === undefined || !isActive(toApiKey(row))) return null
+      return toApiKey(row)
+    },
+
+    /** Records that a key was used, at most once in 5 minutes. */
+    touch: ({ id, lastUsedAt }: ApiKey): Promise<void> =>
+      recordUse(id, lastUsedAt === null ? 0 : Date.parse(lastUsedAt)),
+  }
+}
+
+export type ApiKeyStore = ReturnType<typeof createApiKeyStore>

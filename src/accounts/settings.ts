@@ -1,0 +1,50 @@
+import type { FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Permission } from './permissions.js'
+
+/** A page of the settings, as its feature adds it. */
+interface SettingsPage {
+  href: string
+  label: string
+  permission: Permission
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The settings, sorted by label */
+    settings: {
+      addPage: (page: SettingsPage) => void
+      /** The pages that the user of a request may open */
+      list: (request: FastifyRequest) => SettingsPage[]
+    }
+  }
+  interface FastifyReply {
+    /** Renders a settings page with the settings navigation, or its fragment. */
+    renderSettings: (
+      views: { page: string; fragment?: string },
+      data: object,
+    ) => Promise<FastifyReply>
+  }
+}
+
+/** The settings of the portal. */
+export default fp(
+  async (app) => {
+    const pages: SettingsPage[] = []
+    app.decorate('settings', {
+      addPage(page) {
+        pages.push(page)
+        pages.sort((a, b) => a.label.localeCompare(b.label, 'en'))
+      },
+      list: (request) => pages.filter(({ permission }) => request.can(permission)),
+    })
+    app.decorateReply('renderSettings', async function (this: FastifyReply, views, data) {
+      const { request } = this
+      const sections = app.settings
+        .list(request)
+        .map((section) => ({ ...section, isCurrent: request.url.startsWith(section.href) }))
+      return this.renderView(views, { administrator: request.administrator, sections, ...data })
+    })
+  },
+  { name: 'settings', dependencies: ['permissions', 'htmx'] },
+)

@@ -1,0 +1,29 @@
+import fp from 'fastify-plugin'
+import { createAuditLog, type AuditLog } from './audit-log.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    auditLog: AuditLog
+  }
+}
+
+const HOUR_MS = 60 * 60 * 1000
+const DAY_MS = 24 * HOUR_MS
+
+/** The audit log, and the job that deletes entries older than AUDIT_RETENTION_DAYS. */
+export default fp(
+  async (app) => {
+    const auditLog = createAuditLog(app.database, app.config.TIME_ZONE)
+    app.decorate('auditLog', auditLog)
+    let logged = 0
+    app.schedule('check the audit log', HOUR_MS, async () => {
+      const oldest = Date.now() - app.config.AUDIT_RETENTION_DAYS * DAY_MS
+      while ((await auditLog.deleteBefore(oldest)) > 0);
+      const head = await auditLog.getHead()
+      // Service logs are often stored elsewhere. `npm run audit:verify` accepts a head from a log.
+      if (head.position > logged) app.log.info(head, 'head of the audit log')
+      logged = head.position
+    })
+  },
+  { name: 'audit-log', dependencies: ['config', 'database', 'scheduler'] },
+)

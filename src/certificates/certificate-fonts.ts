@@ -1,0 +1,170 @@
+import { createRequire } from 'node:module'
+import { openSync, type Font } from 'fontkit'
+import { ConfigError } from '../core/config/config-error.js'
+import { nameScript } from './script-names.js'
+import { getDirection, splitDirections, type Direction } from './text-direction.js'
+
+/** A font of a certificate; `other` is CERTIFICATE_FONT. */
+export type FontName = 'regular' | 'bold' | 'other' | 'japanese'
+
+/**
+ * OpenType features of a font. Inter's contextual alternates are off, because they mainly affect
+ * arrows and similar symbols but take most of the shaping time.
+ */
+export const getFeatures = (font: FontName): Record<string, boolean> =>
+  font === 'regular' || font === 'bold' ? { calt: false } : {}
+
+/** A run of text in one font. */
+export interface TextRun {
+  text: string
+  font: FontName
+}
+
+export interface CertificateFonts {
+  /** Returns a font that a run uses. */
+  get(name: FontName): Font
+  /**
+   * Splits a line into runs, from left to right. Characters that no font contains go into runs that
+   * use the font for `weight`.
+   *
+   * @param direction of the text that the line is part of
+   */
+  split(line: string, weight: 'regular' | 'bold', direction?: Direction): TextRun[]
+  /** Width at size 1 */
+  measure(run: TextRun): number
+  /** Names the scripts of the characters that no font contains. */
+  findMissingScripts(text: string): string[]
+}
+
+const require = createRequire(import.meta.url)
+const openPackage = (file: string): Font => openFont(require.resolve(`@expo-google-fonts/${file}`))
+
+function openFont(path: string): Font {
+  const font = openSync(path)
+  if ('fonts' in font) throw new Error('it is a collection of fonts')
+  return font
+}
+
+function openOther(path: string): Font {
+  try {
+    return openFont(path)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ConfigError([`CERTIFICATE_FONT must be a readable TTF or OTF file: ${reason}`])
+  }
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** Splits text into grapheme clusters, which people see as characters. */
+export const splitGraphemes = (text: string): string[] =>
+  Array.from(graphemes.segment(text), ({ segment }) => segment)
+
+/** Joiners and variation selectors need no glyph. */
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u
+
+/** Characters that print nothing; some fonts draw a box or a hyphen for them. */
+const INVISIBLE = /[\u00ad\u034f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu
+
+/** Removes invisible characters, except joiners that the font shapes text with. */
+const removeInvisible = (font: Font, text: string): string =>
+  text.replace(INVISIBLE, (character) =>
+    /[\u200c\u200d]/.test(character) && font.hasGlyphForCodePoint(character.charCodeAt(0))
+      ? character
+      : '',
+  )
+
+/** Letters, and other characters that belong to a script. */
+const LETTER = /[^\p{Script=Common}\p{Script=Inherited}]/u
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
+
+/** The direction in which fontkit writes text: the direction of its first script. */
+const getFontkitDirection = (text: string): Direction =>
+  RIGHT_TO_LEFT.test(LETTER.exec(text)?.[0] ?? '') ? 'rtl' : 'ltr'
+
+/** Reverses text if fontkit would write it in the other direction. */
+const toFontkitText = (text: string, direction: Direction): string =>
+  getFontkitDirection(text) === direction ? text : splitGraphemes(text).reverse().join('')
+
+/** Opens a font when it is first needed. */
+function openOnce(open: () => Font): () => Font {
+  let font: Font | undefined
+  return () => (font ??= open())
+}
+
+const canWrite = (font: Font, text: string): boolean =>
+  Array.from(text).every(
+    (character) =>
+      IGNORABLE.test(character) || font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0),
+  )
+
+/**
+ * Opens the fonts of certificates: Inter (Latin, Greek and Cyrillic), the operator's font, and Noto
+ * Sans JP (Japanese, and the Chinese characters that Japanese uses). Throws ConfigError if the
+ * operator's font cannot be read.
+ *
+ * @param otherPath CERTIFICATE_FONT, for characters that Inter does not contain
+ */
+export function openCertificateFonts(otherPath: string | undefined): CertificateFonts {
+  const other = otherPath === undefined ? null : openOther(otherPath)
+  const fonts: Record<FontName, (() => Font) | null> = {
+    regular: openOnce(() => openPackage('inter/400Regular/Inter_400Regular.ttf')),
+    bold: openOnce(() => openPackage('inter/600SemiBold/Inter_600SemiBold.ttf')),
+    other: other && (() => other),
+    // It takes 100 ms to open.
+    japanese: openOnce(() => openPackage('noto-sans-jp/400Regular/NotoSansJP_400Regular.ttf')),
+  }
+
+  function get(name: FontName): Font {
+    const font = fonts[name]?.()
+    if (font === undefined) throw new Error(`there is no ${name} font`)
+    return font
+  }
+
+  const findFont = (text: string, weight: FontName): FontName | null =>
+    [weight, 'other' as const, 'japanese' as const].find(
+      (name) => fonts[name] !== null && canWrite(get(name), text),
+    ) ?? null
+
+  /** Splits text that has a single direction into runs by font, in logical order. */
+  function splitByFont(text: string, weight: FontName): TextRun[] {
+    // One run is preferred, because letters are then shaped in context.
+    const font = findFont(text, weight)
+    if (font !== null) return [{ text, font }]
+    const runs: TextRun[] = []
+    for (const grapheme of splitGraphemes(text)) {
+      const font = findFont(grapheme, weight) ?? weight
+      const last = runs.at(-1)
+      if (last?.font === font) last.text += grapheme
+      else runs.push({ text: grapheme, font })
+    }
+    return runs
+  }
+
+  return {
+    get,
+    split: (line, weight, direction = getDirection(line)) =>
+      splitDirections(line, direction).flatMap(({ text, direction }) => {
+        const runs = splitByFont(text, weight)
+        return (direction === 'rtl' ? runs.reverse() : runs).flatMap(({ text, font }) => {
+          const visible = removeInvisible(get(font), text)
+          return visible === '' ? [] : [{ font, text: toFontkitText(visible, direction) }]
+        })
+      }),
+    measure({ text, font: name }) {
+      const font = get(name)
+      return font.layout(text, getFeatures(name)).advanceWidth / font.unitsPerEm
+    },
+    findMissingScripts: (text) => [
+      ...new Set(
+        splitGraphemes(text)
+          .filter((part) => findFont(part, 'regular') === null)
+          // Of a letter with a mark, the mark may be missing.
+          .map((part) =>
+            nameScript(Array.from(part).find((one) => findFont(one, 'regular') === null) ?? part),
+          ),
+      ),
+    ],
+  }
+}

@@ -1,0 +1,68 @@
+import type { Queryable } from '../database/database.js'
+import type { Certificate, CertificateContent } from './certificate.js'
+
+const CODE = /^[\w-]{22}$/
+
+interface Row {
+  code: string
+  order_id: string
+  content: string
+  issued_at: number
+}
+
+const toCertificate = ({ code, order_id, content, issued_at }: Row): Certificate => ({
+  code,
+  orderId: order_id,
+  issuedAt: new Date(issued_at).toISOString(),
+  content: JSON.parse(content) as CertificateContent,
+})
+
+const COLUMNS = 'code, order_id, content, issued_at'
+
+/** Returns the certificate with a code; `null` if there is none. */
+export async function findCertificate(tx: Queryable, code: string): Promise<Certificate | null> {
+  if (!CODE.test(code)) return null
+  const [row] = await tx.query<Row>(`SELECT ${COLUMNS} FROM certificates WHERE code = ?`, [code])
+  return row === undefined ? null : toCertificate(row)
+}
+
+/** Returns the newest certificate of an order; `null` if it has none. */
+export async function findOrderCertificate(
+  tx: Queryable,
+  orderId: string,
+): Promise<Certificate | null> {
+  const [row] = await tx.query<Row>(
+    `SELECT ${COLUMNS} FROM certificates WHERE order_id = ? ORDER BY issued_at DESC, code LIMIT 1`,
+    [orderId],
+  )
+  return row === undefined ? null : toCertificate(row)
+}
+
+/** Erases the beneficiary from the certificates of an order. */
+export async function eraseBeneficiary(tx: Queryable, orderId: string): Promise<void> {
+  const rows = await tx.query<Row>(`SELECT ${COLUMNS} FROM certificates WHERE order_id = ?`, [
+    orderId,
+  ])
+  for (const row of rows) {
+    const { code, content } = toCertificate(row)
+    const erased: CertificateContent = { ...content, beneficiary: null, isPublic: false }
+    await tx.query('UPDATE certificates SET content = ? WHERE code = ?', [
+      JSON.stringify(erased),
+      code,
+    ])
+  }
+}
+
+/** Adds the certificate that a message issues; returns `false` if it already exists. */
+export async function insertCertificate(
+  tx: Queryable,
+  { code, orderId, issuedAt, content }: Certificate,
+  messageId: string,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `INSERT INTO certificates (code, order_id, issued_for, content, issued_at)
+     VALUES (?, ?, ?, ?, ?) ON CONFLICT (issued_for) DO NOTHING RETURNING code`,
+    [code, orderId, messageId, JSON.stringify(content), Date.parse(issuedAt)],
+  )
+  return rows.length > 0
+}

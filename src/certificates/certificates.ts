@@ -1,0 +1,69 @@
+import fp from 'fastify-plugin'
+import type { Queryable } from '../database/database.js'
+import type { Order } from '../orders/order.js'
+import type { Certificate } from './certificate.js'
+import { createCertificatePdfs } from './certificate-pdf.js'
+import { eraseBeneficiary, findCertificate } from './certificate-store.js'
+import { createCertificateIssuer } from './issue-certificates.js'
+import { createCertificates } from './issued-certificates.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Certificates of guest orders */
+    certificates: Certificates
+  }
+}
+
+/** Called in the transaction that issues a certificate. */
+type OnIssued = (tx: Queryable, issued: { certificate: Certificate; order: Order }) => Promise<void>
+
+export interface Certificates extends ReturnType<typeof createCertificates> {
+  /** The public page of a certificate */
+  getUrl: (code: string) => string
+  formatDate: (timestamp: string) => string
+  onIssued: (listener: OnIssued) => void
+}
+
+/** Issues certificates. Throws ConfigError if CERTIFICATE_FONT cannot be read. */
+export default fp(
+  async (app) => {
+    const { BRAND_LOGO, CERTIFICATE_FONT, ORDERSOURCE_NAME, TIME_ZONE: timeZone } = app.config
+    const { database, orders: store } = app
+    const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone })
+    const formatDate = (timestamp: string): string => dates.format(new Date(timestamp))
+    const getUrl = (code: string): string => `${app.publicBaseUrl()}/c/${code}`
+    const pdfs = createCertificatePdfs({
+      brandName: app.brand.name,
+      logoPath: BRAND_LOGO,
+      fontPath: CERTIFICATE_FONT,
+      getUrl,
+      formatDate,
+    })
+    if (CERTIFICATE_FONT !== undefined) await pdfs.openFonts()
+
+    const listeners: OnIssued[] = []
+    app.decorate('certificates', {
+      ...createCertificates({ database, store, pdfs }),
+      getUrl,
+      formatDate,
+      onIssued: (listener) => void listeners.push(listener),
+    })
+    app.orderFilters.addReference(async (reference) => {
+      const certificate = await findCertificate(database, reference)
+      return certificate === null ? [] : [Number(certificate.orderId)]
+    })
+    const issuer = createCertificateIssuer({
+      database,
+      store,
+      source: app.orderSource,
+      onIssued: async (tx, issued) => {
+        for (const listener of listeners) await listener(tx, issued)
+      },
+      providerName: ORDERSOURCE_NAME ?? null,
+    })
+    app.events.addConsumer('certificates', issuer.consume)
+    app.outbox.addSender(issuer.sender)
+    app.eraser.add({ eraseFormerCustomer: eraseBeneficiary })
+  },
+  { name: 'certificates', dependencies: ['brand', 'orders', 'events', 'erasure', 'provider'] },
+)

@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Database, Queryable } from '../database/database.js'
+import { getNumberFormatter } from '../core/formatting/number-formatter.js'
+import { findLatestAttempt, type FulfilmentAttempt } from '../orders/attempt.js'
+import { findSharedProviderOrders } from '../orders/shared-provider-order.js'
+import type { OrderStore } from '../orders/store/order-store.js'
+import { ERASED_NAME, isErased } from '../orders/erasure.js'
+import { getEventTypes } from '../orders/order-event.js'
+import type { Order } from '../orders/order.js'
+import type { EventConsumer } from '../orders/events/event-dispatcher.js'
+import { getMessageOrder, toVersionPayload } from '../orders/order-messages.js'
+import { enqueueMessage, type Message } from '../events/outbox.js'
+import type { Sender, SendResult } from '../events/outbox-worker.js'
+import type { OffsetOrderSource } from '../provider/order-source-client.js'
+import { describeOrderTrip } from '../orders/describe-order-trip.js'
+import {
+  createCode,
+  hasEvidence,
+  isPlaced,
+  isValid,
+  type Certificate,
+  type CertificateContent,
+} from './certificate.js'
+import { describeShare } from '../orders/describe-share.js'
+import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
+
+/** The queue of certificates to issue. */
+export const CERTIFICATE_QUEUE = 'certificate'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+/** More than two days, so that no certificate is lost if NocoDB is down for a weekend. */
+const RETRY_DELAYS_MS = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  HOUR,
+  4 * HOUR,
+  12 * HOUR,
+  24 * HOUR,
+  24 * HOUR,
+]
+/** After this many failures, a certificate is issued without the provider's details. */
+const MAX_FAILURES = 3
+
+const CONCURRENCY = 2
+const MAX_REQUESTS = 4
+
+/** Certificates are in British English, regardless of the reader's locale. */
+const LOCALE = 'en-GB'
+
+const DONE: SendResult = { outcome: 'sent', status: null, detail: 'Issued' }
+
+type Source = Pick<OffsetOrderSource, 'getCertificate' | 'listPortfolios' | 'maxRequestMs'>
+
+interface Options {
+  database: Database
+  store: OrderStore
+  /** `null` if no provider is configured */
+  source: Source | null
+  providerName: string | null
+  /** Called in the transaction that issues a certificate, for example to queue an email */
+  onIssued?: (tx: Queryable, issued: { certificate: Certificate; order: Order }) => Promise<void>
+  /** Set by tests only */
+  retryDelaysMs?: readonly number[]
+}
+
+/** The content that depends only on the order and on how it was placed with the provider. */
+type OrderContent = Omit<CertificateContent, 'orderedAt' | 'projects' | 'provider'>
+
+/** The mass that was bought; the order's mass if Clearwake did not place the order. */
+const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
+  placed === null ? order.co2eKg : Number((placed.tons * 1000).toPrecision(12))
+
+/**
+ * Returns the name that the guest chose. If the name was erased, returns the customer's name,
+ * because an erased order can get a new customer.
+ */
+function getBeneficiary({ checkout, customerName }: Order): string {
+  const name = checkout?.beneficiary ?? ERASED_NAME
+  return name === ERASED_NAME ? customerName : name
+}
+
+/** The trip and, unless it is the whole trip, the guest's share of it. */
+function describeTripAndShare(order: Order): string | null {
+  const numbers = getNumberFormatter(LOCALE)
+  const trip = describeOrderTrip(order, numbers)
+  const { checkout, calculatorData } = order
+  if (trip === null || checkout === null || checkout.sharePercent === 100) return trip
+  return `${trip} (${describeShare(checkout, calculatorData?.guests, numbers)})`
+}
+
+/** What the certificate of an order states, except what the provider knows. */
+export const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): OrderContent => ({
+  beneficiary: isErased(order) ? null : getBeneficiary(order),
+  isPublic: order.checkout?.isPublic ?? false,
+  vesselName: order.vesselName,
+  imoNumber: order.imoNumber,
+  trip: describeTripAndShare(order),
+  co2eKg: getOffsetKg(order, placed),
+  portfolioName: placed?.portfolioName ?? order.checkout?.portfolioName ?? null,
+  retirement: order.retirement,
+})
+
+/** Whether a certificate states the retirement that its order has. */
+const isSameRetirement = ({ content }: Certificate, order: Order): boolean =>
+  isDeepStrictEqual(content.retirement ?? null, order.retirement)
+
+/** Whether an order may have evidence of retirement; its history decides. */
+const mayHaveEvidence = ({ paidAt, status, retirement, orderSourceId }: Order): boolean =>
+  paidAt !== null && (retirement !== null || (status === 'fulfilled' && orderSourceId !== null))
+
+/** Issues a certificate for each paid guest order with evidence of retirement. */
+export function createCertificateIssuer({
+  database,
+  store,
+  source,
+  providerName,
+  onIssued,
+  retryDelaysMs = RETRY_DELAYS_MS,
+}: Options) {
+  /**
+   * Reads the provider's data; `null` if it is not available.
+   *
+   * @param isLast whether to return at least what the order is called at the provider
+   */
+  async function readProvider(
+    orderId: string,
+    portfolioId: number | null,
+    isLast: boolean,
+  ): Promise<Pick<CertificateContent, 'projects' | 'provider'> | null> {
+    const unknown = { certificateUrl: null, registryUrl: null, serialNumbers: [] }
+    const provider = { ...unknown, name: providerName, orderId }
+    if (source === null) return { projects: [], provider }
+    const portfolios = await source.listPortfolios()
+    const proof = await source.getCertificate(orderId)
+    if (portfolios.outcome !== 'ok' || proof.outcome !== 'ok') {
+      return isLast ? { projects: [], provider } : null
+    }
+    const portfolio = portfolios.value.find(({ id }) => id === portfolioId)
+    return { projects: portfolio?.projects ?? [], provider: { ...provider, ...proof.value } }
+  }
+
+  async function issue(order: Order, message: Message): Promise<SendResult> {
+    const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
+    if (!hasEvidence(order, attempt)) {
+      const detail = 'There is no evidence of retirement.'
+      return { outcome: 'cancelled', status: null, detail }
+    }
+    const { orderSourceId } = order
+    const placed = isPlaced(order, attempt) ? attempt : null
+    if (order.retirement === null && (await findSharedProviderOrders(store, order)).length > 0) {
+      const detail = 'Another order has the same order at the provider.'
+      return { outcome: 'cancelled', status: null, detail }
+    }
+    const content = toOrderContent(order, placed)
+    const existing = await findOrderCertificate(database, order.id)
+    // The order was fulfilled again, for example after a refund was undone.
+    if (
+      existing !== null &&
+      isValid(existing, order, attempt) &&
+      isSameRetirement(existing, order)
+    ) {
+      return DONE
+    }
+
+    const portfolioId = placed?.portfolioId ?? order.checkout?.portfolioId ?? null
+    const known =
+      placed === null || orderSourceId === null
+        ? { projects: [], provider: null }
+        : await readProvider(orderSourceId, portfolioId, message.failures >= MAX_FAILURES)
+    if (known === null) {
+      return { outcome: 'retry', status: null, detail: 'The provider cannot be reached.' }
+    }
+    // The order may have been changed or erased while the provider responded.
+    if ((await store.get(order.id))?.version !== order.version) {
+      return { outcome: 'retry', status: null, detail: 'The order was changed in the meantime.' }
+    }
+    const certificate: Certificate = {
+      code: createCode(),
+      orderId: order.id,
+      issuedAt: new Date().toISOString(),
+      content: { ...content, orderedAt: order.placedAt, ...known },
+    }
+    await database.write(async (tx) => {
+      const isNew = await insertCertificate(tx, certificate, message.id)
+      if (isNew) await onIssued?.(tx, { certificate, order })
+    })
+    return DONE
+  }
+
+  /** Whether the latest change to an order concerns its evidence. */
+  async function changedEvidence({ id, version }: Order): Promise<boolean> {
+    const history = (await store.getHistory(id)) ?? []
+    const latest = history.find((entry) => entry.version === version)
+    return (
+      latest?.changes.some(({ field }) => field === 'status' || field === 'retirement') ?? false
+    )
+  }
+
+  return {
+    /**
+     * Queues a certificate when a guest order is fulfilled, or when the evidence of its retirement
+     * changes. Erases the beneficiary from the certificates of an erased order.
+     */
+    consume: (async (tx, event) => {
+      const { order } = event
+      if (isErased(order)) await eraseBeneficiary(tx, order.id)
+      if (order.checkout === null || !mayHaveEvidence(order)) return
+      if (!getEventTypes(event).includes('order.fulfilled')) {
+        const existing = await findOrderCertificate(tx, order.id)
+        if (existing !== null && isSameRetirement(existing, order)) return
+        // Imported orders may have evidence, and no certificate here.
+        if (existing === null && !(await changedEvidence(order))) return
+      }
+      const identity = JSON.stringify(['certificate', order.id, order.version, order.updatedAt])
+      await enqueueMessage(tx, {
+        id: `cert_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
+        queue: CERTIFICATE_QUEUE,
+        sequence: `certificate:${order.id}`,
+        type: 'order.fulfilled',
+        orderId: order.id,
+        payload: toVersionPayload(order),
+      })
+    }) satisfies EventConsumer,
+
+    sender: {
+      queuePrefix: CERTIFICATE_QUEUE,
+      concurrency: CONCURRENCY,
+      leaseMs: MAX_REQUESTS * (source?.maxRequestMs ?? 0) + 10 * SECOND,
+      retryDelaysMs,
+      async send(message): Promise<SendResult> {
+        const order = await getMessageOrder(store, message)
+        return order === null
+          ? { outcome: 'rejected', status: null, detail: 'The order does not exist.' }
+          : issue(order, message)
+      },
+    } satisfies Sender,
+  }
+}

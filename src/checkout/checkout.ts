@@ -1,0 +1,100 @@
+import formbody from '@fastify/formbody'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { createIdentifierHasher } from '../accounts/hashed-identifier.js'
+import { createSigner } from '../core/config/signer.js'
+import { createDayCalendar } from '../core/formatting/day-calendar.js'
+import { arePortfoliosPublic } from '../provider/paths.js'
+import certificatePages from '../certificates/certificate-pages.js'
+import { createConversionCounter, type ConversionCounter } from './conversions.js'
+import formPages from './form-pages.js'
+import { createFormTokens } from './form-token.js'
+import { createOfferFinder, createTripPriceFinder } from './offset-offer.js'
+import { createOrderLimits } from './order-limits.js'
+import { createOrderLinks, type OrderLinks } from './order-links.js'
+import orderPages from './order-pages.js'
+import { createPriceTerms, getOwnPrice } from './checkout-config.js'
+import { createOrderPlacer } from './place-order.js'
+import { createPriceList } from './price-list.js'
+import quoteRoutes from './quote-routes.js'
+import { createQuotes, type Quotes } from './quotes.js'
+import { createPaymentStarter } from './start-payment.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Prices for guests; `null` if neither a provider nor a price is configured: ordering is off */
+    quotes: Quotes | null
+    /** `null` if ordering is off */
+    conversions: ConversionCounter | null
+    /** Private links of guests to their orders */
+    orderLinks: OrderLinks
+  }
+}
+
+/** Enough for the largest form, URL-encoded. */
+const MAX_FORM_BYTES = 32 * 1024
+const CONVERSIONS_MS = 5_000
+
+function createAppQuotes({ config, orderSource }: FastifyInstance): Quotes | null {
+  const source = arePortfoliosPublic(config) ? orderSource : null
+  const prices = createPriceList(source, getOwnPrice(config))
+  const signer = createSigner(config.sessionSecrets, 'offset quote v1')
+  return prices && createQuotes({ prices, signer, getTerms: createPriceTerms(config) })
+}
+
+/** Offers the credits for a trip with the results of the calculators, and counts conversions. */
+function extendResultPage(app: FastifyInstance, quotes: Quotes): ConversionCounter {
+  const calendar = createDayCalendar(app.config.TIME_ZONE)
+  const conversions = createConversionCounter(app.database, calendar)
+  Object.assign(app.resultPage, {
+    findOffer: createOfferFinder(quotes),
+    findTripPrice: createTripPriceFinder(quotes),
+    onStep: conversions.count,
+  })
+  app.events.addConsumer('conversions', conversions.consume)
+  app.schedule('count conversions', CONVERSIONS_MS, () => conversions.flush())
+  app.addHook('onClose', () =>
+    conversions
+      .flush()
+      .catch((err: unknown) => app.log.error({ err }, 'some conversions are not counted')),
+  )
+  return conversions
+}
+
+/** The pages of guests: the order form, the order page, and certificates. */
+async function pages(app: FastifyInstance): Promise<void> {
+  const { sessionSecrets, ORDER_LIMIT_PER_CLIENT, ORDER_LIMIT_PER_EMAIL } = app.config
+  const limits = createOrderLimits({
+    stateStore: app.stateStore,
+    hashIdentifier: createIdentifierHasher(sessionSecrets[0]),
+    perClient: ORDER_LIMIT_PER_CLIENT,
+    perEmail: ORDER_LIMIT_PER_EMAIL,
+  })
+  const startPayment = createPaymentStarter(app.payments.service, app.publicBaseUrl)
+  await app.register(formbody, { bodyLimit: MAX_FORM_BYTES })
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers({ 'cache-control': 'no-store', 'x-robots-tag': 'noindex' })
+    done()
+  })
+  await app.register(formPages, {
+    formTokens: createFormTokens(createSigner(sessionSecrets, 'order form v1')),
+    placeOrder: createOrderPlacer({ store: app.orders, links: app.orderLinks, limits }),
+    startPayment,
+  })
+  await app.register(orderPages, { startPayment })
+  await app.register(certificatePages)
+}
+
+/** Guest orders: quotes, the order form, the order page, and certificates. */
+export default fp(
+  async (app) => {
+    const quotes = createAppQuotes(app)
+    app.decorate('quotes', quotes)
+    app.decorate('conversions', quotes && extendResultPage(app, quotes))
+    const linkSigner = createSigner(app.config.sessionSecrets, 'order link v1')
+    app.decorate('orderLinks', createOrderLinks(app.database, linkSigner))
+    await app.register(quoteRoutes)
+    await app.register(pages)
+  },
+  { name: 'ordering', dependencies: ['calculator', 'payments', 'certificates', 'state-store'] },
+)

@@ -1,0 +1,64 @@
+import fp from 'fastify-plugin'
+import { findOrderCertificate } from '../../certificates/certificate-store.js'
+import { getPaymentInstructions } from '../checkout-config.js'
+import { getMailSettings } from '../../mail/mail-config.js'
+import type { MailDelivery } from '../../mail/mail-delivery.js'
+import { readMailLogo } from '../../mail/mail-logo.js'
+import { createObstacleFinder } from './mail-obstacles.js'
+import { createMailRenderer } from './mail-renderer.js'
+import { eraseMails } from './message.js'
+import { createMail, type Mail } from './order-mails.js'
+import { createSmtpDelivery } from '../../mail/smtp-delivery.js'
+import { watchDelivery } from '../../mail/watch-delivery.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Emails to guests about their orders */
+    mail: Mail
+  }
+}
+
+interface Options {
+  /** Instead of SMTP */
+  delivery: MailDelivery | undefined
+}
+
+/** Sends the emails about orders. */
+export default fp<Options>(
+  async (app, { delivery }) => {
+    const { config, database, orders: store } = app
+    const payments = app.payments.store
+    const settings = getMailSettings(config)
+    const logo = readMailLogo(config.BRAND_LOGO)
+    const unwatched = delivery ?? (settings && createSmtpDelivery(settings, logo))
+    const watched = unwatched && watchDelivery(unwatched, app.log)
+    if (watched) app.readiness.set('mail', watched.getReadiness)
+    const mail = createMail({
+      database,
+      store,
+      render: createMailRenderer({
+        renderTemplate: (template, data) => app.view(template, data),
+        links: app.orderLinks,
+        payments,
+        findCertificate: (orderId) => findOrderCertificate(database, orderId),
+        publicBaseUrl: app.publicBaseUrl,
+        brandName: config.BRAND_NAME,
+        hasLogo: logo !== null,
+        timeZone: config.TIME_ZONE,
+        paymentInstructions: getPaymentInstructions(config),
+      }),
+      findObstacle: createObstacleFinder(database, store, payments),
+      hasLogo: logo !== null,
+      holdMs: config.MAIL_HOLD_SECONDS * 1000,
+      delivery: watched?.delivery ?? null,
+    })
+    app.decorate('mail', mail)
+    app.events.addConsumer('mail', mail.consume)
+    app.eraser.add({ eraseFormerCustomer: eraseMails })
+    if (mail.sender) app.outbox.addSender(mail.sender)
+    app.certificates.onIssued((tx, { certificate, order }) =>
+      mail.announceCertificate(tx, order, certificate.code),
+    )
+  },
+  { name: 'mail', dependencies: ['ordering', 'payments', 'certificates', 'erasure'] },
+)

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import type { Queryable } from '../../database/database.js'
+import { ERASED_EMAIL, isCustomer, isErased } from '../../orders/erasure.js'
+import type { Order } from '../../orders/order.js'
+import {
+  cancelOtherMessages,
+  enqueueMessage,
+  eraseMessages,
+  type Message,
+} from '../../events/outbox.js'
+import { isEmail } from '../../core/validation/email-address.js'
+import { isStillTrue, MAIL_TYPES, type MailType } from './mail-types.js'
+
+export const MAIL_QUEUE = 'mail'
+
+/**
+ * The part of an email that the outbox stores. The rest is rendered when it is sent, so that the
+ * token of the order's link is not stored.
+ */
+export interface MailPayload {
+  to: string
+  /** Identifies the order together with its ID, because a restored database can reuse an ID */
+  orderCreatedAt: string
+  orderNumber: string
+  /** Version of the order that the email is about; missing in older messages */
+  orderVersion?: number
+  /** Number of times it was resent. Part of the Message-ID: email clients hide duplicates. */
+  copy: number
+}
+
+/** Written by `enqueueMail` only. */
+export const getPayload = ({ payload }: Pick<Message, 'payload'>): MailPayload =>
+  payload as MailPayload
+
+export type MailOrder = Pick<
+  Order,
+  'id' | 'createdAt' | 'version' | 'orderNumber' | 'customerEmail' | 'origin' | 'status'
+>
+
+/** Only guests get emails. An address that was written into NocoDB by hand may be invalid. */
+export const isMailOrder = (order: Pick<Order, 'origin' | 'customerEmail'>): boolean =>
+  order.origin === 'guest' && isEmail(order.customerEmail) && !isErased(order)
+
+/**
+ * Queues an email about a guest's order, in the caller's transaction. Does nothing for other
+ * orders, or if the same email was queued before. Replaces emails that have not been sent yet: those
+ * of the same type, and before an email that is sent at once, those that no longer apply.
+ *
+ * @param occasion distinguishes the email from others of its type about this order, for example the
+ *   version of the order, or the ID of its certificate
+ * @param sendAt ms since 1970; by default at once
+ */
+export async function enqueueMail(
+  tx: Queryable,
+  type: MailType,
+  order: MailOrder,
+  occasion: string,
+  sendAt?: number,
+): Promise<void> {
+  if (!isMailOrder(order)) return
+  const { id: orderId, createdAt, version, orderNumber, customerEmail: to } = order
+  const key = JSON.stringify([orderId, createdAt, type, occasion])
+  const payload: MailPayload = {
+    to,
+    orderCreatedAt: createdAt,
+    orderNumber,
+    orderVersion: version,
+    copy: 0,
+  }
+  const message = {
+    id: `mail_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`,
+    queue: MAIL_QUEUE,
+    sequence: `${MAIL_QUEUE}:${orderId}`,
+    type,
+    orderId,
+    payload,
+  }
+  if (!(await enqueueMessage(tx, message, sendAt))) return
+  const replaced = MAIL_TYPES.filter(
+    (other) => other === type || (sendAt === undefined && !isStillTrue(other, order.status)),
+  )
+  await cancelOtherMessages(tx, message, replaced)
+}
+
+/**
+ * Erases the address from the emails about an order, and cancels the emails that have not been sent
+ * yet.
+ *
+ * @param email only emails to this address; all if it is left out
+ */
+export const eraseMails = (tx: Queryable, orderId: string, email?: string): Promise<void> =>
+  eraseMessages(tx, { orderId, queuePrefix: MAIL_QUEUE, isCancelled: true }, (payload) => {
+    const mail = payload as MailPayload
+    const isKept = email !== undefined && !isCustomer(email, mail.to)
+    return isKept ? null : { ...mail, to: ERASED_EMAIL }
+  })

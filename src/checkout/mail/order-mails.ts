@@ -1,0 +1,152 @@
+import type { Database, Queryable } from '../../database/database.js'
+import { AUTO_FULFILMENT } from '../../provider/fulfilment/auto-fulfilment.js'
+import type { OrderStore } from '../../orders/store/order-store.js'
+import { GUEST } from '../place-order.js'
+import { isErased } from '../../orders/erasure.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
+import type { EventConsumer } from '../../orders/events/event-dispatcher.js'
+import {
+  countFailedMessages,
+  countMessages,
+  getMessage,
+  readDeliveries,
+  listMessages,
+  listOrderMessages,
+  requeueMessage,
+  type Slice,
+} from '../../events/outbox.js'
+import { STRIPE } from '../../payments/payment.js'
+import type { MailDelivery } from '../../mail/mail-delivery.js'
+import type { RenderMail } from './mail-renderer.js'
+import type { FindMailObstacle } from './mail-obstacles.js'
+import { createMailSender } from './mail-sender.js'
+import { findMailTypes } from './mail-types.js'
+import { enqueueMail, eraseMails, getPayload, isMailOrder, MAIL_QUEUE } from './message.js'
+
+/** Who changes orders without a person who may undo the change. */
+const AUTOMATIC_ACTORS: readonly string[] = [GUEST, STRIPE, AUTO_FULFILMENT]
+
+/** The status before the cancellation that a change ended; `undefined` if it ended none. */
+function findRestoredFrom(history: readonly HistoryEntry[], version: number): unknown {
+  const changes = history
+    .filter((entry) => entry.version < version)
+    .flatMap((entry) => entry.changes.filter(({ field }) => field === 'status'))
+  return changes[0]?.to === 'cancelled' ? changes[0].from : undefined
+}
+
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000
+
+interface Options {
+  database: Database
+  store: Pick<OrderStore, 'get' | 'getHistory'>
+  render: RenderMail
+  findObstacle: FindMailObstacle
+  /** `null` if emails are not configured, in which case no emails are queued */
+  delivery: MailDelivery | null
+  /** Whether emails have the logo of the operator */
+  hasLogo: boolean
+  /** How long emails wait that are caused by a person who may undo the change */
+  holdMs: number
+  /** Set by tests only */
+  retryDelaysMs?: readonly number[]
+}
+
+/** The emails to guests about their orders. */
+export function createMail({
+  database,
+  store,
+  render,
+  findObstacle,
+  delivery,
+  hasLogo,
+  holdMs,
+  retryDelaysMs,
+}: Options) {
+  const sender =
+    delivery &&
+    createMailSender({
+      store,
+      render,
+      findObstacle,
+      delivery,
+      ...(retryDelaysMs ? { retryDelaysMs } : {}),
+    })
+
+  /** When to send an email about the latest change to an order; `undefined` at once. */
+  function getSendTime(order: Order, history: readonly HistoryEntry[]): number | undefined {
+    const change = history.find(({ version }) => version === order.version)
+    if (change !== undefined && AUTOMATIC_ACTORS.includes(change.by)) return undefined
+    return Date.parse(order.updatedAt) + holdMs
+  }
+
+  return {
+    /** `null` if emails are not configured */
+    sender,
+    /** `null` if emails are not configured */
+    delivery,
+    hasLogo,
+    holdMs,
+    /** The mail server and the sender address; `null` if emails are not configured */
+    description: delivery?.description ?? null,
+
+    /** Queues the emails about an order event. */
+    consume: (async (tx, event) => {
+      const { order, previousStatus } = event
+      if (isErased(order)) await eraseMails(tx, order.id)
+      if (delivery === null || !isMailOrder(order) || previousStatus === order.status) return
+      const history = (await store.getHistory(order.id)) ?? []
+      const wasRefunded = [
+        previousStatus,
+        order.cancelledFrom,
+        findRestoredFrom(history, order.version),
+      ].includes('refunded')
+      const sendAt = getSendTime(order, history)
+      const types = findMailTypes(previousStatus, order.status, wasRefunded)
+      for (const type of types) {
+        // With NocoDB, consecutive changes can have the same version.
+        await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`, sendAt)
+      }
+    }) satisfies EventConsumer,
+
+    /** Queues the email about a certificate; does nothing if emails are not configured. */
+    async announceCertificate(tx: Queryable, order: Order, code: string): Promise<void> {
+      if (delivery === null || !isMailOrder(order)) return
+      const history = (await store.getHistory(order.id)) ?? []
+      await enqueueMail(tx, 'certificate_ready', order, code, getSendTime(order, history))
+    },
+
+    /** Lists the emails about an order, newest first. */
+    listOfOrder: async (orderId: string) =>
+      readDeliveries(database, await listOrderMessages(database, MAIL_QUEUE, orderId)),
+
+    /** Lists a page of all emails, newest first, with the total number. */
+    async list(options: Slice) {
+      const messages = await listMessages(database, MAIL_QUEUE, options)
+      return {
+        items: await readDeliveries(database, messages),
+        total: await countMessages(database, MAIL_QUEUE, options),
+      }
+    },
+
+    /** Counts the emails that have failed in the last 7 days. */
+    countRecentFailures: (): Promise<number> =>
+      countFailedMessages(database, MAIL_QUEUE, Date.now() - WEEK_MS),
+
+    /**
+     * Sends an email again, to the order's current address. Returns `false` if the order has no
+     * such email, or no valid address.
+     */
+    sendAgain: (order: Order, id: string): Promise<boolean> =>
+      database.write(async (tx) => {
+        const message = await getMessage(tx, id)
+        if (message?.queue !== MAIL_QUEUE || message.orderId !== order.id) return false
+        if (!isMailOrder(order)) return false
+        const payload = getPayload(message)
+        const copy = message.state === 'sent' ? payload.copy + 1 : payload.copy
+        await requeueMessage(tx, id, { ...payload, to: order.customerEmail, copy })
+        return true
+      }),
+  }
+}
+
+export type Mail = ReturnType<typeof createMail>

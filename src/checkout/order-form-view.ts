@@ -1,0 +1,147 @@
+import { describeTrip } from '../calculator/describe-trip.js'
+import { formatMass, type PageFormat } from '../core/formatting/mass-formatter.js'
+import { MAX_PERCENT } from '../orders/share.js'
+import { describeShare } from '../orders/describe-share.js'
+import { suggestEmail } from '../core/validation/email-suggestion.js'
+import type { OrderedTrip, TripFields } from './ordered-trip.js'
+import {
+  getCertificateName,
+  type OrderForm,
+  type OrderFormField,
+  type ShareKind,
+} from './order-form.js'
+import { describeNoPrice, type Price, type PriceResult } from './price-trip.js'
+import type { OfferPrice, QuoteResult } from './quotes.js'
+
+/** Why an order form is shown again. */
+export const FORM_NOTICES = [
+  'price_changed',
+  'form_expired',
+  'duplicate',
+  'unprintable_name',
+] as const
+export type FormNotice = (typeof FORM_NOTICES)[number]
+
+interface OrderFormPage {
+  trip: OrderedTrip
+  fields: TripFields
+  form: OrderForm
+  /** `null` if the share is invalid */
+  result: QuoteResult | null
+  formToken: string
+  prices: OfferPrice[]
+  notice: FormNotice | null
+  /** An error that is not about a field */
+  alert: string | null
+  showErrors: boolean
+  /** Why the certificate's PDF cannot show the name; `null` if it can */
+  nameProblem: string | null
+}
+
+/** The fields, in the same order as in the form, with their names for the list of errors. */
+const FIELD_NAMES: Record<OrderFormField, string> = {
+  portfolioId: 'Portfolio',
+  share: 'Share',
+  name: 'Name',
+  email: 'Email',
+  company: 'Company',
+  vatId: 'VAT ID',
+  beneficiary: 'Name on the certificate',
+  consent: 'Terms',
+}
+
+/** How a price is made up, from the credits to the total. */
+export function buildPriceView(price: Price, { numbers, money }: PageFormat) {
+  const { currency, offsetMinor, serviceFeeMinor, amountMinor, paidPerTonneMinor } = price
+  return {
+    mass: formatMass(price.co2eKg, numbers),
+    perTonne: price.isMinimum ? null : money(paidPerTonneMinor, currency),
+    offset: money(offsetMinor, currency),
+    serviceFee: serviceFeeMinor === 0 ? null : money(serviceFeeMinor, currency),
+    total: money(amountMinor, currency),
+  }
+}
+
+const SHARE_LABELS: Record<ShareKind, string> = {
+  whole: 'Whole trip',
+  guests: 'My part',
+  percent: 'Other share',
+}
+
+/** The kinds of share to choose from, with the numbers to start with. */
+function buildShareView({ shareChoice }: OrderForm, guests: number | undefined) {
+  const kinds = (Object.keys(SHARE_LABELS) as ShareKind[]).filter(
+    (kind) => kind !== 'guests' || guests !== undefined || shareChoice.kind === kind,
+  )
+  return {
+    kinds: kinds.map((kind) => ({
+      value: kind,
+      label: SHARE_LABELS[kind],
+      isSelected: kind === shareChoice.kind,
+    })),
+    guests: guests ?? null,
+    partGuests: shareChoice.guests || '1',
+    otherPercent: shareChoice.percent || '50',
+    maximumPercent: MAX_PERCENT,
+  }
+}
+
+export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
+  const { trip, form, result, prices, showErrors } = page
+  const { numbers, money } = format
+  const { guests } = trip.calculation.calculatorData
+  const { portfolioId, share } = form.errors
+  const errors: OrderForm['errors'] = showErrors
+    ? form.errors
+    : { ...(portfolioId && { portfolioId }), ...(share && { share }) }
+  const quoted = result?.outcome === 'quoted' ? result : null
+  const selectedId = quoted?.quote.portfolio?.id ?? form.portfolioId ?? prices[0]?.portfolio?.id
+  const formatPrice = (price: PriceResult): string =>
+    price.outcome === 'priced'
+      ? money(price.price.amountMinor, price.price.currency)
+      : 'Cannot be ordered'
+  return {
+    hidden: { ...page.fields, form: page.formToken },
+    vessel: trip.vessel,
+    trip: describeTrip(trip.calculation, numbers),
+    calculatorUrl: `/calculator/${trip.calculation.calculatorType}?${new URLSearchParams(page.fields).toString()}`,
+    portfolios: prices.flatMap(({ portfolio, result: price }) =>
+      portfolio === null
+        ? []
+        : {
+            id: portfolio.id,
+            name: portfolio.name,
+            description: portfolio.description,
+            projects: portfolio.projects.map(({ name }) => name),
+            price: form.share === null ? '' : formatPrice(price),
+            isSelected: portfolio.id === selectedId,
+          },
+    ),
+    share: buildShareView(form, guests),
+    quote: quoted && {
+      token: quoted.token,
+      price: buildPriceView(quoted.quote, format),
+      share: describeShare(quoted.quote, guests, numbers),
+      validUntil: format.time(quoted.quote.validUntil),
+    },
+    noPrice:
+      result === null
+        ? 'Correct the share to see the price.'
+        : quoted
+          ? null
+          : describeNoPrice(result),
+    values: form.values,
+    emailSuggestion: suggestEmail(form.values.email),
+    isPublic: form.isPublic,
+    hasConsent: form.hasConsent,
+    errors,
+    invalid: (Object.keys(FIELD_NAMES) as OrderFormField[])
+      .filter((field) => errors[field] !== undefined)
+      .map((field) => ({ field, name: FIELD_NAMES[field] })),
+    nameProblem: page.nameProblem,
+    /** The name that the guest keeps by sending the form again */
+    keptName: page.nameProblem === null ? '' : getCertificateName(form),
+    notice: quoted ? page.notice : null,
+    alert: page.alert,
+  }
+}

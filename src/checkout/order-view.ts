@@ -1,0 +1,210 @@
+import { hasBeenPaid, isRefundDue, type OrderStatus } from '../orders/order-status.js'
+import { isErased } from '../orders/erasure.js'
+import type { HistoryEntry, Order } from '../orders/order.js'
+import { describeOrderTrip } from '../orders/describe-order-trip.js'
+import { describeShare } from '../orders/describe-share.js'
+import { getBalance, isReceived, type Payment } from '../payments/payment.js'
+import {
+  formatMass,
+  formatRoundedMass,
+  type PageFormat,
+} from '../core/formatting/mass-formatter.js'
+
+interface Step {
+  label: string
+  /** When the step was completed, formatted; `null` if it was not, or if the time is unknown */
+  at: string | null
+  state: 'done' | 'current' | 'upcoming'
+}
+
+interface Heading {
+  title: string
+  explanation: string
+}
+
+const RETIREMENT_PENDING: Heading = {
+  title: 'Retirement pending',
+  explanation:
+    'Thank you. The carbon credits are ordered. You will get a certificate once they are retired.',
+}
+
+const HEADINGS: Record<OrderStatus, Heading> = {
+  pending: {
+    title: 'Waiting for your payment',
+    explanation: 'We will buy the carbon credits once we receive your payment.',
+  },
+  paid: {
+    title: 'Paid',
+    explanation: 'Thank you. We are buying the carbon credits now.',
+  },
+  processing: RETIREMENT_PENDING,
+  fulfilled: RETIREMENT_PENDING,
+  refunded: {
+    title: 'Refunded',
+    explanation: 'Your payment has been refunded.',
+  },
+  cancelled: {
+    title: 'Cancelled',
+    explanation: 'This order was cancelled. There is nothing to pay.',
+  },
+}
+
+/** What a guest reads first. */
+function buildHeading(order: Order, { certificate, payment = null, format }: ViewOptions): Heading {
+  if (certificate !== null) {
+    const mass = formatRoundedMass(certificate.co2eKg, format.numbers)
+    return {
+      title: 'Carbon credits retired',
+      explanation: `Carbon credits for ${mass} of CO₂e have been retired for you. Thank you.`,
+    }
+  }
+  const heading = HEADINGS[order.status]
+  if (order.status !== 'cancelled') return heading
+  return awaitsRefund(order, payment)
+    ? {
+        ...heading,
+        explanation: 'This order was cancelled. We have received your payment and will refund it.',
+      }
+    : heading
+}
+
+/** Whether money that was received will be returned. */
+const awaitsRefund = (order: Order, payment: Payment | null): boolean =>
+  isRefundDue(order) || (payment !== null && getBalance(payment) > 0)
+
+/** When an order first got a status, ISO 8601; `null` if that is not in the history. */
+function findTime(history: readonly HistoryEntry[], status: OrderStatus) {
+  const entry = history.findLast(({ changes }) =>
+    changes.some(({ field, to }) => field === 'status' && to === status),
+  )
+  return entry?.at ?? null
+}
+
+/** Builds the steps of an order. A cancellation or refund is the last step. */
+function buildSteps(
+  order: Order,
+  history: readonly HistoryEntry[],
+  { certificate, formatDate }: Pick<ViewOptions, 'certificate' | 'formatDate'>,
+): Step[] {
+  const format = (timestamp: string | null) => (timestamp === null ? null : formatDate(timestamp))
+  const { status } = order
+  const received: Step = { label: 'Order received', at: format(order.placedAt), state: 'done' }
+  if (status === 'cancelled') {
+    return [received, { label: 'Cancelled', at: format(order.cancelledAt), state: 'done' }]
+  }
+  const isPaid = hasBeenPaid(status)
+  const paid: Step = {
+    label: isPaid ? 'Payment received' : 'Payment',
+    at: format(order.paidAt),
+    state: isPaid ? 'done' : 'current',
+  }
+  if (status === 'refunded') {
+    const at = format(findTime(history, 'refunded'))
+    return [received, paid, { label: 'Payment refunded', at, state: 'done' }]
+  }
+  const isBought = status === 'fulfilled' || certificate !== null
+  const bought: Step = {
+    label: isBought ? 'Carbon credits bought' : 'Purchase of carbon credits',
+    at: format(order.fulfilledAt),
+    state: isBought ? 'done' : isPaid ? 'current' : 'upcoming',
+  }
+  if (order.checkout === null) return [received, paid, bought]
+  const issued: Step = {
+    label: certificate !== null ? 'Certificate issued' : isBought ? 'Retirement' : 'Certificate',
+    at: format(certificate?.issuedAt ?? null),
+    state: certificate !== null ? 'done' : isBought ? 'current' : 'upcoming',
+  }
+  return [received, paid, bought, issued]
+}
+
+/**
+ * The parts of an order's amount; `null` if the amount or currency was changed later, or if no guest
+ * placed the order.
+ */
+function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: PageFormat) {
+  if (checkout === null) return null
+  const { offsetMinor, serviceFeeMinor, paidPerTonneMinor } = checkout
+  const isAccepted = (checkout.currency ?? currency) === currency
+  if (!isAccepted || offsetMinor + serviceFeeMinor !== amountMinor) return null
+  return {
+    mass: formatMass(co2eKg, format.numbers),
+    perTonne: paidPerTonneMinor == null ? null : format.money(paidPerTonneMinor, currency),
+    offset: format.money(offsetMinor, currency),
+    serviceFee: serviceFeeMinor === 0 ? null : format.money(serviceFeeMinor, currency),
+  }
+}
+
+interface ViewOptions {
+  /** `null` if there is no valid certificate */
+  certificate: {
+    code: string
+    issuedAt: string
+    /** Mass of the carbon credits */
+    co2eKg: number
+    pdfProblem: string | null
+  } | null
+  /** As configured; `null` if there are none */
+  paymentInstructions: string | null
+  /** The latest payment through Stripe, if there is one */
+  payment?: Payment | null
+  /** Whether the page shows how to pay through Stripe */
+  isOnline?: boolean
+  format: PageFormat
+  formatDate: (timestamp: string) => string
+}
+
+/** What a guest sees of an order. Notes and other data for administrators are left out. */
+export function buildOrderView(
+  order: Order,
+  history: readonly HistoryEntry[],
+  options: ViewOptions,
+) {
+  const { certificate, paymentInstructions, payment = null } = options
+  const { isOnline = false, format, formatDate } = options
+  const { checkout, status } = order
+  return {
+    orderNumber: order.orderNumber,
+    status,
+    /** Whether nothing more happens, unless staff change the order */
+    isFinal:
+      certificate !== null ||
+      status === 'refunded' ||
+      (status === 'cancelled' && !awaitsRefund(order, payment)),
+    ...buildHeading(order, options),
+    steps: buildSteps(order, history, { certificate, formatDate }),
+    certificate: certificate && {
+      mass: formatRoundedMass(certificate.co2eKg, format.numbers),
+      path: `/c/${certificate.code}`,
+      pdfProblem: certificate.pdfProblem,
+    },
+    total: format.money(order.amountMinor, order.currency),
+    parts: buildParts(order, format),
+    mass: formatMass(order.co2eKg, format.numbers),
+    share: checkout && describeShare(checkout, order.calculatorData?.guests, format.numbers),
+    portfolio: checkout?.portfolioName ?? null,
+    vessel: order.vesselName,
+    imoNumber: order.imoNumber,
+    trip: describeOrderTrip(order, format.numbers),
+    isErased: isErased(order),
+    customer: {
+      name: order.customerName,
+      email: order.customerEmail,
+      company: checkout?.company ?? null,
+      vatId: checkout?.vatId ?? null,
+    },
+    beneficiary: checkout?.beneficiary ?? null,
+    isPublic: checkout?.isPublic ?? false,
+    placedOn: formatDate(order.placedAt),
+    refunded:
+      payment === null || payment.refundedMinor === 0
+        ? null
+        : format.money(payment.refundedMinor, payment.currency),
+    payment:
+      status === 'pending' && !isOnline
+        ? { instructions: paymentInstructions, reference: order.orderNumber }
+        : null,
+    canCancel: status === 'pending' && (payment === null || !isReceived(payment)),
+  }
+}
+
+export type OrderView = ReturnType<typeof buildOrderView>

@@ -1,0 +1,92 @@
+import type { Order } from '../orders/order.js'
+import { getBalance, isReceived, type Payment } from '../payments/payment.js'
+import type { PageFormat } from '../core/formatting/mass-formatter.js'
+
+/**
+ * Values of the order page's `payment` parameter, which Stripe's return links and our redirects
+ * set.
+ */
+const RETURNS = ['done', 'stopped', 'unavailable', 'uncancelled'] as const
+export type PaymentReturn = (typeof RETURNS)[number]
+
+export const toPaymentReturn = (value: unknown): PaymentReturn | null =>
+  RETURNS.find((name) => name === value) ?? null
+
+interface PaymentView {
+  title: string
+  text: string
+  /** A problem to show first */
+  alert: string | null
+  canPay: boolean
+  /** Whether the page should reload soon */
+  isChecking: boolean
+}
+
+const ALERTS: Partial<Record<PaymentReturn, string>> = {
+  unavailable:
+    'Payment is temporarily unavailable. Your order is saved: try again in a few minutes.',
+  uncancelled:
+    'The order could not be cancelled, because it may already have been paid. Try again in a few minutes.',
+}
+
+/** Describes the outcome of the last attempt to pay, if the guest can try again. */
+function describeLast(payment: Payment | null, from: PaymentReturn | null): string | null {
+  if (from !== null && ALERTS[from] !== undefined) return ALERTS[from]
+  if (payment?.state === 'failed' && payment.sessionId !== null) {
+    return 'The payment failed, and no money was taken. Try again, or choose another way to pay.'
+  }
+  if (payment?.state === 'expired' && payment.sessionId !== null) {
+    return 'The payment page has expired, and no money was taken. Start again.'
+  }
+  return from === 'stopped' ? 'You have not paid yet.' : null
+}
+
+/**
+ * Builds the Stripe section of the order page; `null` if the order is not pending.
+ *
+ * @param payment the latest payment of the order
+ */
+export function buildPaymentView(
+  { status, amountMinor, currency }: Order,
+  payment: Payment | null,
+  from: PaymentReturn | null,
+  { money }: PageFormat,
+): PaymentView | null {
+  if (status !== 'pending') return null
+  const amount = money(amountMinor, currency)
+  const view = { alert: null, canPay: false, isChecking: false }
+  if (payment !== null && payment.state === 'processing') {
+    return {
+      ...view,
+      title: 'Your payment is being processed',
+      text: 'Your bank can take a few days. We will buy the carbon credits once we receive your payment. You do not need to do anything.',
+    }
+  }
+  if (payment !== null && isReceived(payment)) {
+    const received = money(getBalance(payment), payment.currency)
+    return {
+      ...view,
+      title: 'We need to check your payment',
+      text:
+        received === amount
+          ? `We have received ${received}. We will contact you.`
+          : `We have received ${received}, but the order total is ${amount}. We will contact you.`,
+    }
+  }
+  if (from === 'done' && payment?.state === 'open') {
+    return {
+      ...view,
+      title: 'Checking your payment',
+      text: 'This takes a few seconds. If you have not paid, you can pay now.',
+      canPay: true,
+      isChecking: true,
+    }
+  }
+  return {
+    title: `Pay ${amount}`,
+    text: 'You pay on a page hosted by Stripe, our payment provider. We never see your card details.',
+    alert: describeLast(payment, from),
+    canPay: true,
+    isChecking: false,
+  }
+}

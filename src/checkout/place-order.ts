@@ -1,0 +1,113 @@
+import type { CreateResult, OrderStore } from '../orders/store/order-store.js'
+import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
+import type { PaymentMethod } from '../orders/checkout.js'
+import type { NewOrder, Order } from '../orders/order.js'
+import type { OrderForm } from './order-form.js'
+import type { OrderLimits } from './order-limits.js'
+import type { OrderLinks } from './order-links.js'
+import { hashTrip, type OrderedTrip } from './ordered-trip.js'
+import type { Price } from './price-trip.js'
+import type { Quote } from './quotes.js'
+
+/** Stored as the user who creates or cancels a guest order. */
+export const GUEST = 'guest'
+
+interface GuestOrder {
+  trip: OrderedTrip
+  details: NonNullable<OrderForm['details']>
+  isPublic: boolean
+  quote: Quote
+  paymentMethod: PaymentMethod
+}
+
+export type PlaceOrderResult =
+  | { outcome: 'created' | 'replayed'; order: Order; token: string }
+  /** An order with different values was already created from this form. */
+  | { outcome: 'idempotency_key_reused' }
+
+interface Options {
+  store: OrderStore
+  links: OrderLinks
+  limits: OrderLimits
+}
+
+/** The price that a guest accepts, as the checkout of an order keeps it. */
+export const toCheckoutPrice = (price: Price) => ({
+  pricePerTonneMinor: price.pricePerTonneMinor,
+  paidPerTonneMinor: price.isMinimum ? null : price.paidPerTonneMinor,
+  offsetMinor: price.offsetMinor,
+  serviceFeeMinor: price.serviceFeeMinor,
+  amountMinor: price.amountMinor,
+  currency: price.currency,
+  co2eKg: price.co2eKg,
+})
+
+export const toNewOrder = ({
+  trip,
+  details,
+  isPublic,
+  quote,
+  paymentMethod,
+}: GuestOrder): NewOrder => ({
+  ...trip.calculation,
+  calculatorData: { ...trip.calculation.calculatorData },
+  customerName: details.name,
+  customerEmail: details.email,
+  vesselName: trip.vessel?.name ?? null,
+  imoNumber: trip.vessel?.imoNumber ?? null,
+  co2eKg: quote.co2eKg,
+  amountMinor: quote.amountMinor,
+  currency: quote.currency,
+  origin: 'guest',
+  checkout: {
+    beneficiary: details.beneficiary,
+    isPublic,
+    company: details.company,
+    vatId: details.vatId,
+    portfolioId: quote.portfolio?.id ?? null,
+    portfolioName: quote.portfolio?.name ?? null,
+    sharePercent: quote.sharePercent,
+    forGuests: quote.forGuests ?? null,
+    ...toCheckoutPrice(quote),
+    paymentMethod,
+  },
+})
+
+/** Creates guest orders: one for each form, however often it is submitted. */
+export function createOrderPlacer({ store, links, limits }: Options) {
+  // Requests from one form are processed one at a time, so that repeated requests do not count
+  // towards the limits.
+  const inSequence = createKeyedMutex()
+
+  /** Throws a Problem: 429 if a limit is reached, 503 if the store is unavailable. */
+  async function create(order: NewOrder, key: string, client: string): Promise<CreateResult> {
+    const refund = await limits.consume(client, order.customerEmail)
+    let outcome: CreateResult['outcome'] | null = null
+    try {
+      const created = await store.create(order, GUEST, key)
+      outcome = created.outcome
+      return created
+    } finally {
+      if (outcome !== 'created') await refund()
+    }
+  }
+
+  /**
+   * Creates the order for a form, unless the order already exists; returns the token of its private
+   * link.
+   *
+   * @param formId ID that all forms in a browser share; with the trip, it identifies a form
+   * @param client network address
+   */
+  return (guestOrder: GuestOrder, formId: string, client: string): Promise<PlaceOrderResult> => {
+    const key = `form ${formId} ${hashTrip(guestOrder.trip)}`
+    return inSequence(key, async () => {
+      const created = await create(toNewOrder(guestOrder), key, client)
+      if (created.outcome === 'idempotency_key_reused') return { outcome: created.outcome }
+      const { outcome, order } = created
+      return { outcome, order, token: await links.create(order) }
+    })
+  }
+}
+
+export type PlaceOrder = ReturnType<typeof createOrderPlacer>

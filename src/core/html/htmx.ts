@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import view from '@fastify/view'
+import { Eta } from 'eta'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { projectRoot } from '../config/project-root.js'
+import type { Permission } from '../../accounts/permissions.js'
+import { createUnexpectedProblem } from '../http/problem.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether htmx requests a fragment instead of the whole page */
+    readonly wantsFragment: boolean
+  }
+  interface FastifyReply {
+    /** Content that all pages of a scope show, swapped out of band with each fragment */
+    outOfBand: OutOfBandContent | null
+    /** Renders the page, or its fragment if htmx requested one. Templates can call `it.can()`. */
+    renderView(views: Views, data: object): Promise<FastifyReply>
+    /** Sends a page in its loading state immediately, and the rest when it is ready. */
+    streamPage(page: string, data: object, renderRest: () => Promise<string>): Promise<FastifyReply>
+  }
+}
+
+interface Views {
+  /** Template of the whole page */
+  page: string
+  /** Template of the part that changes, if the page has one */
+  fragment?: string
+}
+
+interface OutOfBandContent {
+  /** Template appended to each fragment */
+  template: string
+  /** Data for the template and the layout, read when they are rendered */
+  getData: () => object
+}
+
+/** Content type of pages and fragments. */
+export const HTML = 'text/html; charset=utf-8'
+
+/** Placeholder that a streamed page prints as `it.rest`. */
+const REST_PLACEHOLDER = '<!-- the rest -->'
+
+// When htmx restores history, it requests the whole page, with the type `full`.
+function wantsFragment(this: FastifyRequest): boolean {
+  return this.headers['hx-request'] === 'true' && this.headers['hx-request-type'] === 'partial'
+}
+
+/** Creates `it.can(permission)`, so that templates show only what the user is permitted to do. */
+const createCan = (request: FastifyRequest) => (permission: Permission) => request.can(permission)
+
+/** Lets a handler send a page or its fragment, rendered with Eta from templates/. */
+export default fp(
+  async (app) => {
+    const templates = join(projectRoot, 'templates')
+    await app.register(view, {
+      engine: {
+        eta: new Eta({
+          views: templates,
+          cache: true,
+          // `null` and `undefined` print nothing.
+          autoFilter: true,
+          filterFunction: (value: unknown) =>
+            `${(value as string | number | null | undefined) ?? ''}`,
+        }),
+      },
+      templates,
+      production: true,
+      defaultContext: { asset: app.asset, brand: app.brand, can: () => false },
+    })
+
+    app.decorateRequest('wantsFragment', { getter: wantsFragment })
+
+    app.decorateReply('outOfBand', null)
+
+    app.decorateReply(
+      'renderView',
+      async function (this: FastifyReply, views: Views, data: object) {
+        const { wantsFragment } = this.request
+        const template = wantsFragment ? (views.fragment ?? views.page) : views.page
+        const context = { can: createCan(this.request), ...this.outOfBand?.getData(), ...data }
+        let html = await app.view(template, context)
+        if (wantsFragment && this.outOfBand)
+          html += await app.view(this.outOfBand.template, context)
+        return this.header('vary', 'Accept-Language, HX-Request, HX-Request-Type')
+          .type(HTML)
+          .send(html)
+      },
+    )
+
+    app.decorateReply(
+      'streamPage',
+      async function (this: FastifyReply, page: string, data: object, renderRest) {
+        // A HEAD request renders nothing, so it does not count as a scan.
+        if (this.request.method === 'HEAD') return this.type(HTML).send(Readable.from([]))
+        const html = await app.view(page, {
+          can: createCan(this.request),
+          ...this.outOfBand?.getData(),
+          ...data,
+          rest: REST_PLACEHOLDER,
+        })
+        const [opening = '', closing = ''] = html.split(REST_PLACEHOLDER)
+        const { request } = this
+        async function* generateParts() {
+          yield opening
+          try {
+            yield await renderRest()
+          } catch (error) {
+            // The status has been sent, so the error handler cannot respond.
+            request.log.error({ err: error }, 'request failed')
+            const { title, message } = createUnexpectedProblem()
+            yield await app.view('errors/_error', { title, message, requestId: request.id })
+          }
+          yield closing
+        }
+        return this.header('vary', 'Accept-Language, HX-Request, HX-Request-Type')
+          .type(HTML)
+          .send(Readable.from(generateParts(), { objectMode: false }))
+      },
+    )
+  },
+  { name: 'htmx', dependencies: ['static-files', 'brand'] },
+)

@@ -1,0 +1,147 @@
+import { convertKilograms } from '../calculator/units.js'
+import { parseDay } from '../core/formatting/day-calendar.js'
+import type { DashboardStats } from '../orders/dashboard-stats.js'
+import { PAID_STATUSES } from '../orders/order-status.js'
+import type { Formatters } from '../core/formatting/formatters.js'
+import type { DashboardFormatters } from './dashboard-formatters.js'
+import { COUNTED_STATUSES, getDateFilters, buildOrdersUrl } from './order-list-links.js'
+import { formatRateChange, formatSumChange, type PeriodChange } from './period-change.js'
+
+/** One of the four metrics at the top of the dashboard. */
+export interface Card {
+  name: string
+  title: string
+  subtitle?: string
+  /** URL of the list of orders that the value is based on */
+  href: string
+  value: string
+  unit?: string
+  notes: string[]
+  /** Further notes, shown when the user opens them */
+  folded?: { summary: string; notes: string[][] }
+  change: PeriodChange | null
+}
+
+interface CardInput {
+  stats: DashboardStats
+  /** Main currency first */
+  currencies: string[]
+  formatters: Formatters
+  dashboardFormatters: DashboardFormatters
+}
+
+const getAmount = (revenue: DashboardStats['revenue'], currency: string): number =>
+  revenue.find((entry) => entry.currency === currency)?.amountMinor ?? 0
+
+/** Builds the four cards. Revenue is shown per currency and never added up across currencies. */
+export function buildCards({
+  stats,
+  currencies,
+  formatters,
+  dashboardFormatters,
+}: CardInput): Card[] {
+  const { count, percent } = formatters
+  const { date, decimal, duration, rate, share } = dashboardFormatters
+  const { co2eKg, fulfillmentCohort: cohort, orders, previous, range, revenue } = stats
+  const { paidRevenue, outstandingRevenue } = stats
+  const days = getDateFilters(stats)
+  const counted = { ...days, status: COUNTED_STATUSES }
+  const countedOrders = stats.statusDistribution
+    .filter(({ status }) => COUNTED_STATUSES.includes(status))
+    .reduce((total, entry) => total + entry.count, 0)
+  const dayCount = parseDay(stats.to) - parseDay(stats.from) + 1
+  const co2e = dashboardFormatters.mass(co2eKg)
+  const co2ePerOrder = convertKilograms(countedOrders === 0 ? 0 : co2eKg / countedOrders, co2e.unit)
+
+  const formatPaid = (currency: string): string =>
+    formatters.money(getAmount(paidRevenue, currency), currency)
+  const formatOutstanding = (currency: string): string =>
+    `${formatters.money(getAmount(outstandingRevenue, currency), currency)} outstanding`
+  /** Omits parts that are 0. */
+  function formatRevenue(currency: string): string[] {
+    const [paid, outstanding] = [paidRevenue, outstandingRevenue].map((amounts) =>
+      getAmount(amounts, currency),
+    )
+    if (outstanding === 0) return [formatPaid(currency)]
+    return [...(paid === 0 ? [] : [formatPaid(currency)]), formatOutstanding(currency)]
+  }
+
+  const [main = '', ...others] = currencies
+  const otherAmounts = others
+    .filter((currency) => revenue.some((entry) => entry.currency === currency))
+    .map(formatRevenue)
+
+  const period =
+    range === 'all' ? null : dayCount === 1 ? 'previous day' : `previous ${dayCount} days`
+  type Previous = NonNullable<typeof previous>
+  const buildChange = (format: (before: Previous, period: string) => PeriodChange) => {
+    if (previous === null || period === null) return null
+    if (previous.orders === 0) return { type: 'text' as const, text: `No orders in the ${period}` }
+    return format(previous, period)
+  }
+  const buildSumChange = (getValue: (values: Previous | DashboardStats) => number) =>
+    buildChange((before, period) =>
+      formatSumChange(getValue(stats), getValue(before), period, percent),
+    )
+
+  function buildCohortChange(): PeriodChange | null {
+    if (period === null || cohort.total === 0) return null
+    return cohort.previousRate === null
+      ? { type: 'text', text: `No orders in the ${period}` }
+      : formatRateChange(cohort.rate, cohort.previousRate, period, decimal)
+  }
+
+  return [
+    {
+      name: 'orders',
+      title: 'Orders',
+      href: buildOrdersUrl(days),
+      value: count(orders),
+      notes: [`${rate(orders / dayCount)} per day`],
+      change: buildSumChange((values) => values.orders),
+    },
+    {
+      name: 'co2e',
+      title: 'CO₂e',
+      href: buildOrdersUrl({ ...counted, sort: '-co2eKg' }),
+      ...co2e,
+      notes: [`${rate(co2ePerOrder)} ${co2e.unit} per order`],
+      change: buildSumChange((values) => values.co2eKg),
+    },
+    {
+      name: 'revenue',
+      title: 'Revenue',
+      subtitle: 'paid',
+      href: buildOrdersUrl({
+        ...days,
+        status: [...PAID_STATUSES],
+        currency: main,
+        sort: '-amountMinor',
+      }),
+      value: formatPaid(main),
+      notes: [
+        formatOutstanding(main),
+        ...(otherAmounts.length === 1 ? otherAmounts.map((parts) => parts.join(', ')) : []),
+      ],
+      ...(otherAmounts.length > 1 && {
+        folded: { summary: `${otherAmounts.length} more currencies`, notes: otherAmounts },
+      }),
+      change: buildSumChange((values) => getAmount(values.paidRevenue, main)),
+    },
+    {
+      name: 'fulfilment',
+      title: 'Fulfilment',
+      href: buildOrdersUrl({
+        ...(cohort.from === null ? {} : { from: cohort.from }),
+        to: cohort.to,
+        status: ['fulfilled'],
+      }),
+      value: cohort.total === 0 ? '–' : share(cohort.rate),
+      notes: [
+        `${count(cohort.fulfilled)} of ${count(cohort.total)} ${cohort.total === 1 ? 'order' : 'orders'} up to ${date(cohort.to)}`,
+        ...(cohort.medianHours === null ? [] : [`Median time ${duration(cohort.medianHours)}`]),
+      ],
+      change: buildCohortChange(),
+    },
+  ]
+}

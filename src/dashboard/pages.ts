@@ -1,0 +1,93 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { getLocale } from '../core/http/locale.js'
+import { logError } from '../core/http/log-error.js'
+import { Problem, createUnexpectedProblem } from '../core/http/problem.js'
+import type { Permission } from '../accounts/permissions.js'
+import type { StatsPeriod } from '../orders/dashboard-stats.js'
+import { EVENT_QUEUE } from '../orders/events/event-dispatcher.js'
+import { countMessages, UNSENT_STATES } from '../events/outbox.js'
+import adminPages from '../accounts/admin-pages.js'
+import { getFormatters } from '../core/formatting/formatters.js'
+import { buildWebhookAlerts } from '../webhooks/webhook-view.js'
+import { buildDashboardView } from './dashboard-view.js'
+import {
+  buildRangeChoices,
+  buildRangeUrl,
+  isReversed,
+  parsePeriod,
+  type RangeQuery,
+} from './ranges.js'
+
+const STATS = { config: { permission: 'stats:read' } } as const
+
+const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, webhooks, mail, conversions } = app
+  const hasProvider = app.fulfilment !== null
+  await app.register(adminPages)
+
+  /** The content below the range buttons: cards and charts, an empty state or an error. */
+  async function buildContent(request: FastifyRequest, period: StatsPeriod) {
+    try {
+      const locale = getLocale(request.headers['accept-language'])
+      const dashboard = await buildDashboardView(store, period, {
+        locale,
+        mainCurrency: app.config.CURRENCY,
+        now: Date.now(),
+        hasProvider,
+        conversions,
+      })
+      const format = getFormatters(locale, app.config.TIME_ZONE)
+      return {
+        statusCode: 200,
+        part: dashboard === null ? '_empty' : '_figures',
+        dashboard,
+        webhookAlerts: buildWebhookAlerts(await webhooks.list(), format),
+        failedMails: await mail.countRecentFailures(),
+        unprocessedEvents: await countMessages(app.database, EVENT_QUEUE, {
+          states: UNSENT_STATES,
+        }),
+      }
+    } catch (error) {
+      logError(error, request)
+      const { statusCode, message, members } =
+        error instanceof Problem ? error : createUnexpectedProblem()
+      return {
+        statusCode,
+        progress: members.progress,
+        part: '_error',
+        message,
+        retryUrl: buildRangeUrl(period),
+        requestId: request.id,
+      }
+    }
+  }
+
+  app.get<{ Querystring: RangeQuery }>('/admin', STATS, async (request, reply) => {
+    const period = parsePeriod(request.query)
+    const ranges = buildRangeChoices(period)
+    const hasReversedDates = isReversed(request.query)
+    if (request.wantsFragment) {
+      const content = await buildContent(request, period)
+      return reply
+        .code(content.statusCode)
+        .renderView(
+          { page: 'portal/dashboard/_fragment' },
+          { ranges, hasReversedDates, ...content },
+        )
+    }
+    const { administrator } = request
+    const nonce = reply.createStyleNonce()
+    return reply.streamPage(
+      'portal/dashboard/dashboard',
+      { administrator, ranges, nonce },
+      async () =>
+        app.view('portal/dashboard/_content', {
+          ...(await buildContent(request, period)),
+          hasReversedDates,
+          can: (permission: Permission) => request.can(permission),
+        }),
+    )
+  })
+}
+
+export default pages

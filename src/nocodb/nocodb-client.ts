@@ -1,0 +1,202 @@
+import { Agent, request, type Dispatcher } from 'undici'
+import { getErrorCode } from '../database/database-error.js'
+import { getOwn } from '../core/validation/get-own.js'
+import { isObject } from '../core/validation/is-object.js'
+import { parseJson } from '../core/validation/parse-json.js'
+import { NocoDbError, type NocoDbErrorCode } from './nocodb-error.js'
+import { createBackOff, createRequestBudget, type Priority } from './request-budget.js'
+
+interface Options {
+  /** Address of NocoDB such as https://nocodb.example.com, without a trailing slash */
+  baseUrl: string
+  token: string
+  requestsPerSecond: number
+  /** Set by tests only */
+  limits?: Partial<typeof LIMITS>
+}
+
+const LIMITS = {
+  connectMs: 3_000,
+  /** Maximum time until the response headers arrive, and between parts of the body */
+  responseMs: 10_000,
+  /** Maximum time for the whole request, excluding the time in the queue */
+  totalMs: 20_000,
+  /** Maximum time that an urgent request spends in the queue */
+  maxWaitMs: 8_000,
+  maxResponseBytes: 32 * 1024 * 1024,
+}
+
+const MAX_PAUSE_MS = 10 * 60_000
+
+export interface NocoDbRequest {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  path: string
+  query?: Record<string, string>
+  body?: unknown
+  priority: Priority
+}
+
+const CODES: Record<string, NocoDbErrorCode> = {
+  ERR_AUTHENTICATION_REQUIRED: 'unauthorized',
+  ERR_TABLE_NOT_FOUND: 'table_not_found',
+  ERR_BASE_NOT_FOUND: 'table_not_found',
+  ERR_RECORD_NOT_FOUND: 'record_not_found',
+  ERR_FIELD_NOT_FOUND: 'column_not_found',
+}
+
+// A 404 without a NocoDB code comes from another server at this address, so it counts as an invalid
+// response.
+const STATUSES: Record<number, NocoDbErrorCode> = {
+  400: 'value_rejected',
+  401: 'unauthorized',
+  403: 'unauthorized',
+  409: 'value_rejected',
+  413: 'value_rejected',
+  422: 'value_rejected',
+}
+
+/** Failures before anything was sent. */
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+const CONNECTION_CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+
+/** Delay in a Retry-After header (RFC 9110, section 10.2.3), in ms, limited to MAX_PAUSE_MS. */
+function parseRetryAfter(header: string | string[] | undefined): number | undefined {
+  const text = [header].flat()[0]
+  if (text === undefined) return undefined
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_PAUSE_MS)
+}
+
+async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBytes) {
+      body.destroy()
+      throw new NocoDbError('response_too_large', { isIndeterminate: true })
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/**
+ * HTTP client for NocoDB. All requests of the process share one budget and its pauses. Throws
+ * NocoDbError.
+ */
+export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits = {} }: Options) {
+  const { connectMs, responseMs, totalMs, maxWaitMs, maxResponseBytes } = { ...LIMITS, ...limits }
+  const budget = createRequestBudget(requestsPerSecond)
+  // A rate-limited client is blocked for about 30 s, and longer if it keeps sending requests.
+  const rateLimitBackOff = createBackOff({ minMs: 5_000, maxMs: 60_000 })
+  const dispatcher = new Agent({
+    connect: { timeout: connectMs },
+    headersTimeout: responseMs,
+    bodyTimeout: responseMs,
+    connections: 4,
+    pipelining: 1,
+  })
+
+  async function waitForBudget(priority: Priority): Promise<void> {
+    if (priority === 'background') {
+      await budget.acquire(priority)
+      return
+    }
+    const pauseMs = budget.getPauseMs()
+    if (pauseMs > maxWaitMs) throw new NocoDbError('rate_limited', { retryAfterMs: pauseMs })
+    try {
+      await budget.acquire(priority, AbortSignal.timeout(maxWaitMs))
+    } catch {
+      throw new NocoDbError('rate_limited', { retryAfterMs: budget.getPauseMs() })
+    }
+  }
+
+  async function fetchText({ method, path, query = {}, body }: NocoDbRequest) {
+    const parameters = new URLSearchParams(query).toString()
+    try {
+      const response = await request(
+        `${baseUrl}${path}${parameters === '' ? '' : `?${parameters}`}`,
+        {
+          method,
+          headers: {
+            'xc-token': token,
+            accept: 'application/json',
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          },
+          body: body === undefined ? null : JSON.stringify(body),
+          dispatcher,
+          signal: AbortSignal.timeout(totalMs),
+        },
+      )
+      return { ...response, text: await readText(response.body, maxResponseBytes) }
+    } catch (error) {
+      if (error instanceof NocoDbError) throw error
+      // Only the code is kept, because network error messages may quote the request.
+      const code = getErrorCode(error)
+      if (NOT_SENT.has(code)) throw new NocoDbError('unreachable', { code })
+      throw new NocoDbError('no_response', { isIndeterminate: true, code: code || undefined })
+    }
+  }
+
+  async function send(sent: NocoDbRequest): Promise<unknown> {
+    await waitForBudget(sent.priority)
+    const { statusCode: status, headers, text } = await fetchText(sent)
+    const response = parseJson(text)
+    if (status >= 200 && status < 300) {
+      if (response === undefined) {
+        throw new NocoDbError('invalid_response', { isIndeterminate: true, status })
+      }
+      rateLimitBackOff.reset()
+      return response
+    }
+    const code =
+      isObject(response) && typeof response.error === 'string'
+        ? response.error.slice(0, 60)
+        : undefined
+    const retryAfterMs = parseRetryAfter(headers['retry-after'])
+    if (status === 429) {
+      const pauseMs = retryAfterMs ?? rateLimitBackOff.nextDelayMs()
+      budget.pause(pauseMs)
+      throw new NocoDbError('rate_limited', { status, code, retryAfterMs: pauseMs })
+    }
+    if (status >= 500) {
+      if (retryAfterMs !== undefined) budget.pause(retryAfterMs)
+      throw new NocoDbError('server_error', { status, code, retryAfterMs, isIndeterminate: true })
+    }
+    const errorCode = getOwn(CODES, code ?? '') ?? STATUSES[status] ?? 'invalid_response'
+    const isQuery = errorCode === 'value_rejected' && sent.method === 'GET'
+    throw new NocoDbError(isQuery ? 'query_rejected' : errorCode, { status, code })
+  }
+
+  return {
+    /** Sends a request and returns the JSON of the response. */
+    async request(sent: NocoDbRequest): Promise<unknown> {
+      try {
+        return await send(sent)
+      } catch (error) {
+        // If NocoDB closes a keep-alive connection, the client only notices when it sends the next
+        // request.
+        const isConnectionClosed =
+          error instanceof NocoDbError &&
+          error.errorCode === 'no_response' &&
+          CONNECTION_CLOSED.has(error.code ?? '')
+        if (sent.method !== 'GET' || !isConnectionClosed) throw error
+        return send(sent)
+      }
+    },
+    /** Remaining time of the pause that NocoDB has requested, ms. */
+    getPauseMs: budget.getPauseMs,
+    close: (): Promise<void> => dispatcher.destroy(),
+  }
+}
+
+export type NocoDbClient = ReturnType<typeof createNocoDbClient>

@@ -1,0 +1,33 @@
+import fp from 'fastify-plugin'
+import { createFileRewriter } from '../../database/file-rewriter.js'
+import { getServiceSource } from '../store/open-order-store.js'
+import { createEraser, type Eraser } from './erase-customer.js'
+import routes from './routes.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Erases the personal data of customers */
+    eraser: Eraser
+  }
+}
+
+const REWRITE_MS = 10_000
+
+/** The erasure of personal data. Features add what they store. */
+export default fp(
+  async (app) => {
+    const { orders: store, database, events, auditLog, log } = app
+    const files = [store.source, getServiceSource(app.config)].flatMap((source) =>
+      source.type === 'sqlite' ? [source.path] : [],
+    )
+    const rewriter = createFileRewriter([...new Set(files)], log)
+    app.schedule('rewrite files', REWRITE_MS, () => rewriter.run())
+    const isFile = app.postgres === null
+    app.decorate(
+      'eraser',
+      createEraser({ store, database, events, auditLog, isFile, rewriter, log }),
+    )
+    await app.register(routes)
+  },
+  { name: 'erasure', dependencies: ['orders', 'events', 'audit-log', 'scheduler'] },
+)

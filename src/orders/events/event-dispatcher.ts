@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Database, Queryable } from '../../database/database.js'
+import type { OrderStore } from '../store/order-store.js'
+import { isErased, toErased } from '../erasure.js'
+import type { OrderEvent } from '../order-event.js'
+import { countMessages, enqueueMessage, eraseMessages, UNSENT_STATES } from '../../events/outbox.js'
+import type { Sender } from '../../events/outbox-worker.js'
+
+/**
+ * Turns an order event into outbox messages, in a transaction. An event can be passed more than
+ * once, and after later events of its order, so the IDs of the messages must depend only on the
+ * order and its version.
+ */
+export type EventConsumer = (tx: Queryable, event: OrderEvent) => Promise<void>
+
+/** The queue of events that a consumer could not process. The type of a message is the consumer. */
+export const EVENT_QUEUE = 'event'
+
+const BATCH_SIZE = 100
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const RETRY_DELAYS_MS = [30 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 12 * HOUR]
+const FIRST_DELAY_MS = 5 * SECOND
+
+interface Job {
+  consumer: string
+  event: OrderEvent
+}
+
+/**
+ * Erases personal data from the events of an order that were set aside.
+ *
+ * @param isCancelled whether to give up the events
+ */
+export const eraseEvents = (
+  tx: Queryable,
+  orderId: string,
+  { isCancelled }: { isCancelled: boolean },
+): Promise<void> =>
+  eraseMessages(tx, { orderId, queuePrefix: EVENT_QUEUE, isCancelled }, (payload) => {
+    const event = payload as OrderEvent
+    return { ...event, order: toErased(event.order) }
+  })
+
+/** Passes order events to the consumers, each at least once. */
+export function createEventDispatcher(
+  store: Pick<OrderStore, 'readEvents' | 'deleteEvents'>,
+  database: Database,
+  log: FastifyBaseLogger,
+) {
+  const consumers = new Map<string, EventConsumer>([
+    [
+      'erasure',
+      async (tx, { order }) => {
+        if (isErased(order)) await eraseEvents(tx, order.id, { isCancelled: false })
+      },
+    ],
+  ])
+
+  /** Stores an event apart from the others, to be retried by the outbox. */
+  async function setAside({ consumer, event }: Job): Promise<void> {
+    const { order } = event
+    const identity = JSON.stringify([consumer, order.id, order.version, order.updatedAt])
+    const message = {
+      id: `event_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
+      queue: EVENT_QUEUE,
+      sequence: `${EVENT_QUEUE}:${consumer}:${order.id}`,
+      type: consumer,
+      orderId: order.id,
+      payload: event,
+    }
+    await database.write((tx) => enqueueMessage(tx, message, Date.now() + FIRST_DELAY_MS))
+  }
+
+  /** Does all jobs in one transaction or, if one of them fails, each in its own. */
+  async function run(jobs: readonly Job[]): Promise<void> {
+    try {
+      await database.write(async (tx) => {
+        for (const { consumer, event } of jobs) await consumers.get(consumer)?.(tx, event)
+      })
+    } catch (err) {
+      const [job, ...others] = jobs
+      if (job === undefined) return
+      if (others.length > 0) {
+        for (const each of jobs) await run([each])
+        return
+      }
+      await setAside(job)
+      const { consumer, event } = job
+      log.error({ err, consumer, order: event.order.id }, 'an event is set aside and retried')
+    }
+  }
+
+  return {
+    /** @param name stored with the events that the consumer cannot process, so never rename one */
+    addConsumer: (name: string, consumer: EventConsumer): void =>
+      void consumers.set(name, consumer),
+
+    /** Processes all events stored so far. Call it regularly. */
+    async dispatch(): Promise<void> {
+      for (;;) {
+        const events = await store.readEvents(BATCH_SIZE)
+        if (events.length === 0) return
+        await run(
+          events.flatMap((event) => [...consumers.keys()].map((consumer) => ({ consumer, event }))),
+        )
+        await store.deleteEvents(events.map(({ id }) => id))
+        if (events.length < BATCH_SIZE) return
+      }
+    },
+
+    /** Reports the events that are set aside. They stop nothing else. */
+    async getReadiness() {
+      const count = await countMessages(database, EVENT_QUEUE, { states: UNSENT_STATES })
+      const detail = count === 0 ? 'all processed' : `not processed: ${count}`
+      return { ready: true, degraded: count > 0, detail }
+    },
+
+    /** Retries the events that were set aside. */
+    sender: {
+      queuePrefix: EVENT_QUEUE,
+      concurrency: 1,
+      leaseMs: MINUTE,
+      retryDelaysMs: RETRY_DELAYS_MS,
+      async send({ type, payload }) {
+        const consume = consumers.get(type)
+        if (consume === undefined) {
+          return { outcome: 'cancelled', status: null, detail: 'No longer needed' }
+        }
+        await database.write((tx) => consume(tx, payload as OrderEvent))
+        return { outcome: 'sent', status: null, detail: 'Processed' }
+      },
+    } satisfies Sender,
+  }
+}
+
+export type EventDispatcher = ReturnType<typeof createEventDispatcher>

@@ -1,0 +1,82 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { getLocale } from '../../core/http/locale.js'
+import { Problem } from '../../core/http/problem.js'
+import type { OrderEvent } from '../order-event.js'
+import { EVENT_QUEUE } from './event-dispatcher.js'
+import {
+  getMessage,
+  listMessages,
+  readDeliveries,
+  requeueMessage,
+  UNSENT_STATES,
+  type Delivery,
+} from '../../events/outbox.js'
+import adminPages from '../../accounts/admin-pages.js'
+import { getFormatters, type Formatters } from '../../core/formatting/formatters.js'
+import { buildMessageView } from '../../events/message-view.js'
+
+const MANAGE = { config: { permission: 'mail:manage' } } as const
+
+const EVENTS_URL = '/admin/settings/events'
+const MAX_EVENTS = 100
+
+const STATES = { pending: 'Waiting', sent: 'Processed', failed: 'Failed', cancelled: 'Cancelled' }
+
+/** What does not happen while an event is set aside, by the name of the consumer. */
+const TITLES: Partial<Record<string, string>> = {
+  webhooks: 'Webhooks',
+  mail: 'Emails',
+  conversions: 'Conversion figures',
+  payments: 'Payment check',
+  certificates: 'Certificate',
+  fulfilment: 'Automatic fulfilment',
+  erasure: 'Erasure of personal data',
+}
+
+function buildEventView(delivery: Delivery, format: Formatters) {
+  const { id, type, payload } = delivery.message
+  const { order } = payload as OrderEvent
+  return {
+    ...buildMessageView(delivery, STATES, format),
+    title: TITLES[type] ?? type,
+    subject: `version ${order.version}`,
+    order: { href: `/admin/orders/${order.id}`, number: order.orderNumber },
+    note: 'Not retried yet.',
+    sendUrl: `${EVENTS_URL}/${id}/retry`,
+    sendLabel: 'Try again',
+  }
+}
+
+/** Settings: changes to orders that could not be processed completely. */
+const pages: FastifyPluginAsync = async (app) => {
+  await app.register(adminPages)
+  app.settings.addPage({ href: EVENTS_URL, label: 'Events', permission: 'mail:manage' })
+
+  app.get(EVENTS_URL, MANAGE, async (request, reply) => {
+    const locale = getLocale(request.headers['accept-language'])
+    const format = getFormatters(locale, app.config.TIME_ZONE)
+    const slice = { limit: MAX_EVENTS, offset: 0, states: UNSENT_STATES }
+    const messages = await listMessages(app.database, EVENT_QUEUE, slice)
+    const deliveries = await readDeliveries(app.database, messages)
+    return reply.renderSettings(
+      { page: 'portal/settings/events' },
+      {
+        timeZone: app.config.TIME_ZONE,
+        events: deliveries.map((delivery) => buildEventView(delivery, format)),
+      },
+    )
+  })
+
+  app.post<{ Params: { id: string } }>(
+    `${EVENTS_URL}/:id/retry`,
+    MANAGE,
+    async (request, reply) => {
+      const message = await getMessage(app.database, request.params.id)
+      if (message?.queue !== EVENT_QUEUE) throw new Problem(404, 'Event not found.')
+      await requeueMessage(app.database, message.id)
+      return reply.redirect(EVENTS_URL, 303)
+    },
+  )
+}
+
+export default pages

@@ -1,0 +1,66 @@
+import type { CalculatorType } from '../calculator/calculator-data.js'
+import type { PaymentMethod } from './checkout.js'
+import type { OrderException, PaymentFilter } from './order-filters.js'
+import type { OrderOrigin } from './order.js'
+import type { OrderStatus } from './order-status.js'
+
+export const STATUS_LABELS: Record<OrderStatus, string> = {
+  pending: 'Pending',
+  paid: 'Paid',
+  processing: 'Processing',
+  fulfilled: 'Fulfilled',
+  refunded: 'Refunded',
+  cancelled: 'Cancelled',
+}
+
+export const ORIGIN_LABELS: Record<OrderOrigin, string> = {
+  guest: 'A guest',
+  admin: 'An administrator',
+  api: 'The API',
+}
+
+export const EXCEPTION_LABELS: Record<OrderException, string> = {
+  not_placed: 'Paid, not placed',
+  placement_unknown: 'Placement unknown',
+  differs: 'Differs at the provider',
+  not_refunded: 'Paid, cancelled, not refunded',
+  no_evidence: 'Fulfilled, no proof of retirement',
+}
+
+/** Short names of the origins, for lists. */
+export const ORIGIN_NAMES: Record<OrderOrigin, string> = {
+  guest: 'Guest',
+  admin: 'Portal',
+  api: 'API',
+}
+
+export const METHOD_LABELS: Record<PaymentMethod, string> = { invoice: 'Invoice', stripe: 'Stripe' }
+
+export const PAYMENT_LABELS: Record<PaymentFilter, string> = {
+  open: 'Unpaid',
+  processing: 'Processing',
+  paid: 'Paid',
+  partially_refunded: 'Partially refunded',
+  refunded: 'Refunded',
+  failed: 'Failed',
+  expired: 'Expired',
+  disputed: 'Disputed',
+  problem: 'Needs attention',
+}
+
+/** The label of a status inside a sentence. */
+export const toInlineLabel = (status: OrderStatus): string => STATUS_LABELS[status].toLowerCase()
+
+export const CALCULATOR_LABELS: Record<CalculatorType, string> = {
+  fuel: 'Fuel',
+  distance: 'Distance',
+  custom: 'Custom',
+}
+
+/** Joins strings as in `a, b and c`. */
+export const joinWithAnd = (texts: readonly string[]): string =>
+  new Intl.ListFormat('en-GB').format(texts)
+
+/** Joins strings as in `a, b or c`. */
+export const joinWithOr = (texts: readonly string[]): string =>
+  new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(texts)

@@ -1,0 +1,38 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Postgres } from '../../database/postgres.js'
+import type { Config } from '../../core/config/config.js'
+import { openNocoDbOrderStore } from '../../nocodb/nocodb-order-store.js'
+import type { OrderSource, OrderStore } from './order-store.js'
+import { openPostgresOrderStore } from './postgres/postgres-order-store.js'
+import { getDatabasePath } from '../../database/database-path.js'
+import { openSqliteOrderStore } from './sqlite/sqlite-order-store.js'
+import { toReadOnlyStore } from './read-only-order-store.js'
+
+/** The database of the service, for connections from other threads. */
+export const getServiceSource = ({ DATABASE_URL: url, DATA_DIR }: Config): OrderSource =>
+  url === undefined
+    ? { type: 'sqlite', path: getDatabasePath(DATA_DIR) }
+    : { type: 'postgres', url }
+
+/** Opens the configured order store. Throws DatabaseError. */
+export async function openOrderStore(
+  config: Config,
+  postgres: Postgres | null,
+  log: FastifyBaseLogger,
+): Promise<OrderStore> {
+  const store = await openWritableStore(config, postgres, log)
+  return config.ORDERS_READ_ONLY ? toReadOnlyStore(store) : store
+}
+
+async function openWritableStore(
+  config: Config,
+  postgres: Postgres | null,
+  log: FastifyBaseLogger,
+): Promise<OrderStore> {
+  const { DATA_DIR: dataDir, DATABASE_URL: url, TIME_ZONE: timeZone, nocoDb } = config
+  if (nocoDb !== null) return openNocoDbOrderStore({ settings: nocoDb, dataDir, timeZone, log })
+  if (postgres !== null && url !== undefined) {
+    return openPostgresOrderStore({ postgres, url, timeZone, log })
+  }
+  return openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone })
+}

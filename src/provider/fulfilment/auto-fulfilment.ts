@@ -1,0 +1,286 @@
+import { createHash } from 'node:crypto'
+import type { Queryable } from '../../database/database.js'
+import type { OrderStore } from '../../orders/store/order-store.js'
+import {
+  describeTerms,
+  findAcceptedTerms,
+  findTermsDifferences,
+} from '../../orders/accepted-terms.js'
+import { isErased } from '../../orders/erasure.js'
+import { isPaid } from '../../orders/order-status.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
+import type { EventConsumer } from '../../orders/events/event-dispatcher.js'
+import { getMessageOrder, toVersionPayload } from '../../orders/order-messages.js'
+import { enqueueMessage, eraseMessages, type Message } from '../../events/outbox.js'
+import type { Sender, SendResult } from '../../events/outbox-worker.js'
+import {
+  canBeFulfilled,
+  findConfirmedAttempt,
+  findLatestAttempt,
+  isUnresolved,
+  type FulfilmentAttempt,
+} from '../../orders/attempt.js'
+import type { Fulfilment } from './place-orders.js'
+import type { FulfilResult, ProviderFailure } from './results.js'
+import { findSharedProviderOrders } from '../../orders/shared-provider-order.js'
+import { findDifferences } from '../../orders/verify-response.js'
+
+/** Stored as the user who places orders automatically. */
+export const AUTO_FULFILMENT = 'auto-fulfilment'
+
+/** The queue of orders to place. */
+export const FULFILMENT_QUEUE = 'fulfilment'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+/** About three days, because a provider may be unavailable for a weekend. */
+const RETRY_DELAYS_MS = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  24 * HOUR,
+  24 * HOUR,
+]
+
+/** Maximum number of orders placed concurrently. */
+const CONCURRENCY = 2
+/** Quoting, placing and recording take at most this many requests to the provider. */
+const MAX_REQUESTS = 6
+
+/**
+ * Whether an order was cancelled or refunded, even if that was undone. What the guest accepted ended
+ * then, so a person decides whether its credits are bought.
+ */
+const wasEnded = (history: readonly HistoryEntry[]): boolean =>
+  history.some(({ changes }) =>
+    changes.some(
+      ({ field, to }) => field === 'status' && (to === 'cancelled' || to === 'refunded'),
+    ),
+  )
+
+const done = (detail: string): SendResult => ({ outcome: 'sent', status: null, detail })
+const retry = (detail: string, status: number | null = null): SendResult => ({
+  outcome: 'retry',
+  status,
+  detail,
+})
+const reject = (detail: string, status: number | null = null): SendResult => ({
+  outcome: 'rejected',
+  status,
+  detail,
+})
+
+/** Statuses of refusals that may be temporary, such as 402 for insufficient credit. */
+const TEMPORARY_STATUSES = [401, 402, 403, 408, 409, 425, 429]
+
+function describeFailure(failure: ProviderFailure): SendResult {
+  switch (failure.outcome) {
+    case 'refused': {
+      const { status, message } = failure
+      const detail = `The provider refused the order: ${message || 'it gave no reason'}`
+      return TEMPORARY_STATUSES.includes(status) ? retry(detail, status) : reject(detail, status)
+    }
+    case 'unreachable':
+      return retry('The provider cannot be reached.')
+    case 'invalid_response':
+      return retry('The provider sent an invalid response.')
+  }
+}
+
+function describeResult(result: Exclude<FulfilResult, { outcome: 'placed' }>): SendResult {
+  switch (result.outcome) {
+    case 'refused':
+    case 'unreachable':
+    case 'invalid_response':
+      return describeFailure(result)
+    case 'portfolio_not_found':
+      return reject('The provider no longer offers the portfolio that the guest chose.')
+    case 'quote_mismatch':
+      return reject('The provider’s quote does not match the request.')
+    case 'unexpected_order':
+      return reject(
+        `The provider may have placed the order, as ${result.id}. Contact the provider.`,
+      )
+    case 'unknown':
+    case 'placed_not_recorded':
+      return retry('The placement status is unknown.')
+    case 'price_changed':
+    case 'version_conflict':
+    case 'not_fulfillable':
+      return retry('The order or its price changed in the meantime.')
+    case 'not_found':
+      return reject('The order does not exist.')
+  }
+}
+
+/** Erases what the provider said about the automatic placement of an order. */
+export const erasePlacements = (tx: Queryable, orderId: string): Promise<void> =>
+  eraseMessages(
+    tx,
+    { orderId, queuePrefix: FULFILMENT_QUEUE, isCancelled: false },
+    // Changed, so that a response that is on its way is not stored either.
+    (payload) => ({ ...Object(payload), isErased: true }),
+  )
+
+interface Options {
+  store: OrderStore
+  fulfilment: Fulfilment
+  /** Returns why other features forbid to buy the credits of an order; `null` if none does */
+  findProblem: (orderId: string) => Promise<string | null>
+  /** Maximum duration of a request to the provider, ms */
+  maxRequestMs: number
+  /** Set by tests only */
+  retryDelaysMs?: readonly number[]
+}
+
+/**
+ * Places paid guest orders with the provider, and marks them as fulfilled. Processing a message
+ * again is safe, because an order that has been, or may have been, placed is never sent again.
+ */
+export function createAutoFulfilment({
+  store,
+  fulfilment,
+  findProblem,
+  maxRequestMs,
+  retryDelaysMs = RETRY_DELAYS_MS,
+}: Options) {
+  /** Marks an order as fulfilled if it was placed automatically and matches what was confirmed. */
+  async function complete(order: Order): Promise<SendResult> {
+    if (order.status === 'fulfilled') return done('Placed')
+    if (!isPaid(order.status)) return done(`Placed, but the order is ${order.status}.`)
+    const history = (await store.getHistory(order.id)) ?? []
+    const attempt = findLatestAttempt(history)
+    const confirmed = attempt && findConfirmedAttempt(history, attempt.reference)
+    if (attempt?.by !== AUTO_FULFILMENT || confirmed === null) {
+      return done('Placed by an administrator')
+    }
+    if (findDifferences(confirmed, attempt).length > 0) {
+      return done(
+        'Placed, but it differs from what was confirmed. An administrator needs to check it.',
+      )
+    }
+    if ((await findSharedProviderOrders(store, order)).length > 0) {
+      return done(
+        'Placed, but another order has the same ID at the provider. An administrator needs to check it.',
+      )
+    }
+    const command = { type: 'edit', changes: { status: 'fulfilled' } } as const
+    const context = { by: AUTO_FULFILMENT, ifVersions: [order.version] }
+    const { outcome } = await store.apply(order.id, command, context)
+    return outcome === 'version_conflict'
+      ? retry('The order changed in the meantime.')
+      : done('Placed')
+  }
+
+  /**
+   * Checks with the provider whether an unresolved attempt was placed. Never sends the order again.
+   */
+  async function resolve(order: Order, attempt: FulfilmentAttempt): Promise<SendResult> {
+    const retryAfterMs = fulfilment.getRemainingMs(attempt)
+    if (attempt.state === 'placed') return done('Placed, but the provider order ID is missing.')
+    const result = await fulfilment.check(order.id, AUTO_FULFILMENT)
+    if (result.outcome === 'found' || result.outcome === 'resolved') return complete(result.order)
+    return {
+      ...retry('The placement status is unknown. Check with the provider.'),
+      retryAfterMs,
+    }
+  }
+
+  /** Places an order if it is exactly what the guest accepted and paid for. */
+  async function place(order: Order, history: readonly HistoryEntry[]): Promise<SendResult> {
+    if (wasEnded(history)) {
+      return reject('The order was cancelled or refunded before. An administrator can place it.')
+    }
+    if (findLatestAttempt(history)?.state === 'released') {
+      return reject('Another attempt was allowed. An administrator can place the order.')
+    }
+    if (order.retirement !== null) return reject('Its carbon credits are already retired.')
+    const problem = await findProblem(order.id)
+    if (problem !== null) return reject(`The credits are not bought, because ${problem}.`)
+    const accepted = findAcceptedTerms(order, history)
+    if (accepted === null) {
+      return reject('What the guest accepted is not recorded. Check the order.')
+    }
+    const differences = findTermsDifferences(order, accepted)
+    if (differences.length > 0) {
+      return reject(
+        `The order differs from what the guest accepted: ${differences.join(', ')}. Accepted: ${describeTerms(accepted)}. Now: ${describeTerms(order)}.`,
+      )
+    }
+    const { portfolioId } = accepted
+    if (portfolioId === null) return reject('The guest did not choose a provider portfolio.')
+    const quote = await fulfilment.getQuote(order, portfolioId)
+    if (quote.outcome !== 'quoted') return describeResult(quote)
+    const { price, portfolio } = quote
+    if (portfolio.name !== order.checkout?.portfolioName) {
+      return reject(
+        `The guest chose “${order.checkout?.portfolioName ?? ''}”, but the provider now calls the portfolio “${portfolio.name}”.`,
+      )
+    }
+    // A portfolio without a price was sold at the operator's own price, in the operator's currency.
+    if (price.currency !== order.currency && portfolio.pricePerTon !== null) {
+      return reject(
+        `The provider’s price is in ${price.currency}, but the guest paid in ${order.currency}.`,
+      )
+    }
+    if (price.currency === order.currency && price.amountMinor > order.amountMinor) {
+      return reject('The provider’s price is higher than what the guest paid.')
+    }
+    const { version } = order
+    const result = await fulfilment.fulfil(order.id, {
+      version,
+      portfolioId,
+      price,
+      by: AUTO_FULFILMENT,
+    })
+    return result.outcome === 'placed' ? complete(result.order) : describeResult(result)
+  }
+
+  async function send(message: Message): Promise<SendResult> {
+    const order = await getMessageOrder(store, message)
+    if (order === null) return reject('The order does not exist.')
+    const history = (await store.getHistory(order.id)) ?? []
+    const attempt = findLatestAttempt(history)
+    if (isUnresolved(order, attempt)) return resolve(order, attempt)
+    if (order.orderSourceId !== null) return complete(order)
+    if (order.status !== 'paid' && order.status !== 'processing') {
+      return reject(`The order is ${order.status}.`)
+    }
+    return canBeFulfilled(order, attempt)
+      ? place(order, history)
+      : reject('There are no credits to buy.')
+  }
+
+  return {
+    /** Queues a guest order when it is first paid. Erases what the provider said about an erased order. */
+    consume: (async (tx, event) => {
+      const { order } = event
+      if (isErased(order)) await erasePlacements(tx, order.id)
+      if (order.origin !== 'guest' || event.previousStatus !== 'pending') return
+      if (order.status !== 'paid') return
+      const identity = JSON.stringify(['fulfil', order.id, order.version, order.updatedAt])
+      await enqueueMessage(tx, {
+        id: `fulfil_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
+        queue: FULFILMENT_QUEUE,
+        sequence: `fulfil:${order.id}`,
+        type: 'order.paid',
+        orderId: order.id,
+        payload: toVersionPayload(order),
+      })
+    }) satisfies EventConsumer,
+
+    sender: {
+      queuePrefix: FULFILMENT_QUEUE,
+      concurrency: CONCURRENCY,
+      leaseMs: MAX_REQUESTS * maxRequestMs + 10 * SECOND,
+      retryDelaysMs,
+      send,
+    } satisfies Sender,
+  }
+}

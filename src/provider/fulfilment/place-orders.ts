@@ -1,0 +1,264 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ChangeContext, OrderStore } from '../../orders/store/order-store.js'
+import type { Order } from '../../orders/order.js'
+import type { OffsetOrderSource } from '../order-source-client.js'
+import type { Amount } from '../../orders/amount.js'
+import type { OffsetOrder, Portfolio } from '../offset-order.js'
+import { createAttemptTimer } from './attempt-timer.js'
+import {
+  canBeFulfilled,
+  findLatestAttempt,
+  getLostProviderId,
+  isUnresolved,
+  type FulfilmentAttempt,
+} from '../../orders/attempt.js'
+import { createProviderCheck } from './provider-check.js'
+import { createReference, getTons, requestQuote } from './quote.js'
+import {
+  getValue,
+  isInconclusive,
+  type CheckResult,
+  type FulfilResult,
+  type ProviderFailure,
+  type QuoteResult,
+  type ResetResult,
+} from './results.js'
+import { toAmount } from '../../orders/verify-response.js'
+
+/** A quote that an administrator or the automatic fulfilment has confirmed. */
+export interface ConfirmedQuote {
+  /** Version of the order that was shown */
+  version: number
+  portfolioId: number
+  price: Amount
+  by: string
+}
+
+/** What an administrator confirms before another attempt is allowed. */
+export interface ResetConfirmation {
+  /** The provider order ID that the order has lost */
+  lostProviderId?: string | null
+  /** The reference that the administrator looked for at the provider and did not find */
+  searchedReference?: string | null
+}
+
+/** An attempt that takes longer to record is not sent. */
+const MAX_RECORDING_MS = 15_000
+/** Delays between attempts to record an outcome */
+const RECORDING_DELAYS_MS = [0, 200, 1_000, 3_000]
+
+const ANY_VERSION = null
+
+const isSamePrice = (a: Amount, b: Amount): boolean =>
+  a.amountMinor === b.amountMinor && a.currency === b.currency
+
+/**
+ * Places orders with the provider, each at most once. Because providers may not honour idempotency
+ * keys, an attempt is recorded in the order before the request is sent, and its outcome afterwards.
+ */
+export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
+  const maxInFlightMs = MAX_RECORDING_MS + source.maxRequestMs
+  const timer = createAttemptTimer(maxInFlightMs)
+  const providerCheck = createProviderCheck(store, source)
+
+  const load = async (id: string) => {
+    // Read the order first, so that its version is outdated if the history changes in between.
+    const order = await store.get(id)
+    return order && { order, attempt: findLatestAttempt((await store.getHistory(id)) ?? []) }
+  }
+
+  /** Records an attempt's outcome; `false` if the store cannot be written to. */
+  async function record(id: string, attempt: FulfilmentAttempt): Promise<boolean> {
+    for (const delayMs of RECORDING_DELAYS_MS) {
+      await sleep(delayMs)
+      try {
+        const context = { by: attempt.by, ifVersions: ANY_VERSION }
+        await store.apply(id, { type: 'attempt', attempt }, context)
+        return true
+      } catch {
+        // Whatever the error was, the next try may succeed.
+      }
+    }
+    return false
+  }
+
+  async function recordPlaced(order: Order, attempt: FulfilmentAttempt, providerId: string) {
+    const isRecorded = await record(order.id, attempt)
+    if (!isRecorded) providerCheck.addUnrecorded(providerId, order.orderNumber)
+    const updated = isRecorded ? await store.get(order.id) : null
+    return updated === null
+      ? ({ outcome: 'placed_not_recorded', id: providerId } as const)
+      : ({ outcome: 'placed', order: updated, id: providerId } as const)
+  }
+
+  /** Sends a recorded attempt. */
+  async function send(order: Order, attempt: FulfilmentAttempt): Promise<FulfilResult> {
+    const recordRefusal = (why: Pick<FulfilmentAttempt, 'reason' | 'status'>) =>
+      record(order.id, { ...attempt, state: 'refused', ...why })
+
+    if (timer.getElapsedMs(attempt) > MAX_RECORDING_MS) {
+      await recordRefusal({ reason: 'recording it took too long, so it was not sent' })
+      return { outcome: 'unreachable' }
+    }
+    const { tons, portfolioId, reference } = attempt
+    const note = `${order.orderNumber} ${reference}`
+    const onBehalfOfName = order.checkout?.beneficiary
+    const request = {
+      tons,
+      portfolioId,
+      note,
+      dryRun: false,
+      ...(onBehalfOfName === undefined ? {} : { onBehalfOfName }),
+    }
+    const response = await source.placeOrder(request, reference)
+    switch (response.outcome) {
+      case 'ok': {
+        const { id: orderSourceId, amount, tons: confirmedTons } = response.value
+        if (orderSourceId === null) return { outcome: 'unknown' }
+        const charged = toAmount(amount, attempt.currency)
+        const placed: FulfilmentAttempt = {
+          ...attempt,
+          ...charged,
+          tons: confirmedTons,
+          state: 'placed',
+          orderSourceId,
+        }
+        return recordPlaced(order, placed, orderSourceId)
+      }
+      case 'refused': {
+        const { status, message } = response
+        await recordRefusal({ reason: message || 'the provider gave no reason', status })
+        return response
+      }
+      case 'unreachable':
+      case 'invalid_response':
+        await recordRefusal({ reason: 'the provider could not be reached' })
+        return response
+      case 'unknown':
+        await record(order.id, { ...attempt, state: 'unanswered' })
+        return response
+    }
+  }
+
+  /** How much longer an attempt may be in progress, ms. */
+  const getRemainingMs = (attempt: FulfilmentAttempt): number =>
+    Math.max(0, maxInFlightMs - timer.getElapsedMs(attempt))
+
+  async function check(id: string, by: string): Promise<CheckResult> {
+    const current = await load(id)
+    if (current === null) return { outcome: 'not_found' }
+    const { order, attempt } = current
+    if (!isUnresolved(order, attempt)) return { outcome: 'resolved', order }
+    const result = await providerCheck.find(attempt)
+    if (result.outcome !== 'placed') return result
+    const context = { by, ifVersions: ANY_VERSION }
+    await store.apply(id, { type: 'attempt', attempt: result.attempt }, context)
+    return { outcome: 'found', order: (await store.get(id)) ?? order }
+  }
+
+  return {
+    getRemainingMs,
+    /**
+     * Checks with the provider whether an order was placed; if so, records the provider order ID.
+     */
+    check,
+
+    listPortfolios: async (): Promise<{ value: Portfolio[] } | ProviderFailure> =>
+      getValue(await source.listPortfolios()),
+    /** Requests the price of an order with a portfolio; nothing is ordered. */
+    getQuote: (order: Order, portfolioId: number): Promise<QuoteResult> =>
+      requestQuote(source, order, portfolioId),
+    /** Returns the provider's record of an order; `null` if it has none. */
+    getProviderOrder: async (
+      orderSourceId: string,
+    ): Promise<{ value: OffsetOrder | null } | ProviderFailure> =>
+      getValue(await source.getOrder(orderSourceId)),
+
+    /**
+     * Places an order as confirmed. The attempt is recorded only if the order still has the
+     * confirmed version, so that only one of several concurrent requests is sent.
+     */
+    async fulfil(
+      id: string,
+      { version, portfolioId, price: confirmed, by }: ConfirmedQuote,
+    ): Promise<FulfilResult> {
+      const current = await load(id)
+      if (current === null) return { outcome: 'not_found' }
+      const { order } = current
+      if (!canBeFulfilled(order, current.attempt)) return { outcome: 'not_fulfillable', order }
+      if (order.version !== version) return { outcome: 'version_conflict', order }
+      const quote = await requestQuote(source, order, portfolioId)
+      if (quote.outcome !== 'quoted') return quote
+      if (!isSamePrice(quote.price, confirmed)) {
+        return { outcome: 'price_changed', price: quote.price }
+      }
+      const attempt: FulfilmentAttempt = {
+        state: 'sent',
+        reference: createReference(),
+        by,
+        sentAt: new Date().toISOString(),
+        portfolioId,
+        portfolioName: quote.portfolio.name,
+        tons: getTons(order),
+        ...quote.price,
+      }
+      timer.start(attempt.reference)
+      const context: ChangeContext = { by, ifVersions: [version] }
+      const recorded = await store.apply(id, { type: 'attempt', attempt }, context)
+      switch (recorded.outcome) {
+        case 'changed':
+          return send(recorded.order, attempt)
+        case 'unchanged':
+        case 'invalid_transition':
+          return { outcome: 'not_fulfillable', order: recorded.order }
+        default: {
+          // Most likely a concurrent request is placing the order.
+          const latest = await load(id)
+          return latest !== null && !canBeFulfilled(latest.order, latest.attempt)
+            ? { outcome: 'not_fulfillable', order: latest.order }
+            : recorded
+        }
+      }
+    },
+
+    /**
+     * Allows another attempt in one of three cases: the order was not placed; the provider's
+     * response is inconclusive and an administrator did not find the order at the provider; or the
+     * order was placed, and an administrator confirms the provider order ID that it has lost.
+     */
+    async reset(
+      id: string,
+      by: string,
+      { lostProviderId = null, searchedReference = null }: ResetConfirmation = {},
+    ): Promise<ResetResult> {
+      const current = await load(id)
+      const attempt = current?.attempt
+      const isPurchaseGivenUp =
+        lostProviderId !== null &&
+        current !== null &&
+        getLostProviderId(current.order, current.attempt) === lostProviderId
+      let isVouchedFor = false
+      if (!isPurchaseGivenUp || attempt == null) {
+        const result = await check(id, by)
+        if (attempt == null || attempt.state === 'placed') return result
+        isVouchedFor = isInconclusive(result) && searchedReference === attempt.reference
+        const isInFlight = getRemainingMs(attempt) > 0
+        if (result.outcome !== 'not_placed' && (isInFlight || !isVouchedFor)) return result
+        if (isInFlight) return { outcome: 'too_early' }
+      }
+      const reset: FulfilmentAttempt = {
+        ...attempt,
+        state: 'released',
+        ...(isVouchedFor ? { reason: 'an administrator searched for it at the provider' } : {}),
+      }
+      const context = { by, ifVersions: ANY_VERSION }
+      const result = await store.apply(id, { type: 'attempt', attempt: reset }, context)
+      if (result.outcome === 'not_found') return result
+      return result.outcome === 'changed'
+        ? { outcome: 'reset', order: result.order }
+        : { outcome: 'resolved', order: result.order }
+    },
+  }
+}
+
+export type Fulfilment = ReturnType<typeof createFulfilment>

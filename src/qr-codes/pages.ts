@@ -1,0 +1,146 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
+import { describeTrip } from '../calculator/describe-trip.js'
+import {
+  CALCULATOR_NAMES,
+  CHOICES,
+  describeReadings,
+  FIELD_NAMES,
+  localizeLimits,
+} from '../calculator/form-view.js'
+import { getNumberFormatter, type NumberFormatter } from '../core/formatting/number-formatter.js'
+import { getDecimalSign, getLocale } from '../core/http/locale.js'
+import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
+import type { QrCodeOptions } from './qr-code-options.js'
+import { describeResult } from './qr-code-log.js'
+import type { QrCodeRequest } from './qr-code-request.js'
+import { RECOVERABLE_SHARE, toPngDataUrl, toSvgDataUrl } from '../core/html/qr-image.js'
+import {
+  listErrorPaths,
+  getEmptyForm,
+  getExampleForm,
+  parseQrTestForm,
+  toFormPath,
+  type QrTestForm,
+} from './qr-test-form.js'
+
+const QR = { config: { permission: 'qr:write' } } as const
+
+interface QrTestPage {
+  form: QrTestForm
+  /** By form field */
+  errors: Record<string, string>
+  numbers: NumberFormatter
+  code: ReturnType<typeof buildCodeView> | null
+}
+
+const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerated }) => {
+  const { TIME_ZONE } = app.config
+  const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
+
+  app.get<{ Querystring: Record<string, unknown> }>('/qr-test', QR, async (request, reply) => {
+    const { query } = request
+    // Staff also see the portal navigation. On a public page, an expired session is not an error.
+    if (request.knownAdministrator === null) {
+      await app.authenticate(request).catch(() => undefined)
+    }
+    const numbers = getNumberFormatter(getLocale(request.headers['accept-language']))
+    const send = (
+      form: QrTestForm,
+      errors: QrTestPage['errors'],
+      code: QrTestPage['code'] = null,
+    ) =>
+      reply.renderView(
+        { page: 'qr-code/qr-test', fragment: 'qr-code/_response' },
+        {
+          administrator: request.knownAdministrator,
+          ...buildPageView({ form, errors, numbers, code }),
+        },
+      )
+
+    // HEAD requests generate no code.
+    if (query.calculatorType === undefined || request.method === 'HEAD') {
+      return send(request.knownAdministrator === null ? getExampleForm() : getEmptyForm(), {})
+    }
+    const form = parseQrTestForm(query, getDecimalSign(request.headers['accept-language']))
+    if (form.request === null) return send(form, form.errors)
+
+    const result = generateQrCode(links, form.request)
+    request.qrCodeLog = describeResult(form.request, result)
+    if (!result.ok) {
+      const errors = result.errors.map(({ path, message }) => [
+        toFormPath(form.calculatorType, path),
+        message,
+      ])
+      return send(form, Object.fromEntries(errors) as Record<string, string>)
+    }
+    const { code } = result
+    if (request.knownAdministrator !== null) onGenerated(code)
+    return send(
+      form,
+      {},
+      buildCodeView(code, {
+        bytes: numbers.whole(result.bytes),
+        trip: describeTrip(code.calculation, numbers),
+        expiresAt: dates.format(code.link.expiresAt),
+        endpoint: `${app.publicBaseUrl()}/api/qr-code/generate`,
+        request: form.request,
+      }),
+    )
+  })
+}
+
+const buildCodeView = (
+  code: QrCode,
+  details: {
+    bytes: string
+    trip: string
+    expiresAt: string
+    endpoint: string
+    request: QrCodeRequest
+  },
+) => ({
+  url: code.link.url,
+  bytes: details.bytes,
+  trip: details.trip,
+  version: code.version,
+  errorCorrection: code.errorCorrection,
+  expiresAt: details.expiresAt,
+  svg: toSvgDataUrl(code.renderSvg()),
+  png: toPngDataUrl(code.renderPng()),
+  vessel: code.vessel,
+  fileName: getFileName(code),
+  endpoint: details.endpoint,
+  json: JSON.stringify(details.request, null, 2),
+})
+
+function buildPageView({ form, errors, numbers, code }: QrTestPage) {
+  const localized = Object.fromEntries(
+    Object.entries(errors).map(([path, message]) => [path, localizeLimits(message, numbers)]),
+  )
+  return {
+    form,
+    readings: describeReadings(form.calculators[form.calculatorType]),
+    errors: localized,
+    errorPaths: listErrorPaths(form),
+    fieldErrors: (type: CalculatorType) => selectErrors(`${type}.`, localized),
+    code,
+    choices: CHOICES,
+    levels: Object.entries(RECOVERABLE_SHARE).map(([value, share]) => ({
+      value,
+      label: `${value}: recovers ${numbers.percent(share)}`,
+    })),
+    names: FIELD_NAMES,
+    calculators: CALCULATOR_TYPES.map((type) => ({ type, ...CALCULATOR_NAMES[type] })),
+  }
+}
+
+/** The errors for the fields with a prefix, by field name without the prefix. */
+const selectErrors = (prefix: string, errors: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(errors)
+      .filter(([path]) => path.startsWith(prefix))
+      .map(([path, message]) => [path.slice(prefix.length), message]),
+  )
+
+export default pages

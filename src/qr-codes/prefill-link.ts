@@ -1,0 +1,106 @@
+import type { Calculation, CalculatorType } from '../calculator/calculator-data.js'
+import type { Vessel } from '../calculator/vessel.js'
+import { isSignature } from '../core/config/signer.js'
+import type { LinkSigner } from './link-signature.js'
+import { decodePrefillData, encodePrefillData, type PrefillData } from './prefill-codec.js'
+
+const LIFETIME_SECONDS = 30 * 24 * 60 * 60
+
+/** How far the clock of the process that created a link may be ahead. */
+const CLOCK_TOLERANCE_SECONDS = 5 * 60
+
+/** The longest valid data have about 1,200 characters. */
+const MAX_DATA_LENGTH = 2048
+
+export interface PrefillLink {
+  url: string
+  /** Path and query of the URL */
+  path: string
+  data: string
+  sig: string
+  generatedAt: Date
+  expiresAt: Date
+}
+
+/** Why a link was rejected. */
+export type LinkError =
+  | { reason: 'empty' | 'incomplete' | 'too_long' | 'not_base64' | 'invalid_data' | 'edited' }
+  | { reason: 'wrong_type'; calculatorType: CalculatorType; url: string | null }
+  | { reason: 'not_yet_valid'; validFrom: Date }
+  | { reason: 'expired'; expiredAt: Date }
+
+export type LinkResult =
+  { ok: true; prefill: PrefillData; link: PrefillLink } | { ok: false; error: LinkError }
+
+export interface PrefillLinks {
+  /** Creates the link for a trip, valid for 30 days from `now`. */
+  create: (calculation: Calculation, vessel: Vessel, now?: Date) => PrefillLink
+  /**
+   * Reads and verifies the query of a link. Never throws; returns the first error found.
+   *
+   * @param type the calculator that the link opens
+   */
+  read: (type: CalculatorType, query: { data?: unknown; sig?: unknown }, now?: Date) => LinkResult
+}
+
+/** @param getBaseUrl called for each link, because the port is unknown until the server listens */
+export function createPrefillLinks(signer: LinkSigner, getBaseUrl: () => string): PrefillLinks {
+  function buildLink(
+    { calculatorType, issuedAt }: PrefillData,
+    data: string,
+    sig: string,
+  ): PrefillLink {
+    const path = buildPath(calculatorType, data, sig)
+    return {
+      url: getBaseUrl() + path,
+      path,
+      data,
+      sig,
+      generatedAt: new Date(issuedAt * 1000),
+      expiresAt: new Date((issuedAt + LIFETIME_SECONDS) * 1000),
+    }
+  }
+
+  return {
+    create(calculation, vessel, now = new Date()) {
+      const prefill = { ...calculation, vessel, issuedAt: Math.floor(now.getTime() / 1000) }
+      const data = encodePrefillData(prefill)
+      return buildLink(prefill, data, signer.sign(prefill.calculatorType, data))
+    },
+
+    read(type, { data, sig }, now = new Date()) {
+      if (data === undefined || data === '') return reject({ reason: 'empty' })
+      // A repeated parameter arrives as an array.
+      if (typeof data !== 'string') return reject({ reason: 'invalid_data' })
+      if (data.length > MAX_DATA_LENGTH) return reject({ reason: 'too_long' })
+      const decoded = decodePrefillData(data)
+      if (!decoded.ok) return reject({ reason: decoded.reason })
+
+      if (sig === undefined || (typeof sig === 'string' && !isSignature(sig))) {
+        return reject({ reason: 'incomplete' })
+      }
+
+      const { prefill } = decoded
+      const { calculatorType } = prefill
+      const signature = typeof sig === 'string' ? sig : ''
+      const isGenuine = signer.verify(calculatorType, data, signature)
+      if (calculatorType !== type) {
+        const url = isGenuine ? buildPath(calculatorType, data, signature) : null
+        return reject({ reason: 'wrong_type', calculatorType, url })
+      }
+      if (!isGenuine) return reject({ reason: 'edited' })
+
+      const link = buildLink(prefill, data, signature)
+      if (link.generatedAt.getTime() > now.getTime() + CLOCK_TOLERANCE_SECONDS * 1000) {
+        return reject({ reason: 'not_yet_valid', validFrom: link.generatedAt })
+      }
+      if (now >= link.expiresAt) return reject({ reason: 'expired', expiredAt: link.expiresAt })
+      return { ok: true, prefill, link }
+    },
+  }
+}
+
+const reject = (error: LinkError): LinkResult => ({ ok: false, error })
+
+const buildPath = (type: CalculatorType, data: string, sig: string): string =>
+  `/calculator/${type}?data=${data}&sig=${sig}`

@@ -1,0 +1,227 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { getAuditActor } from '../audit/audit-log.js'
+import { getLocale } from '../core/http/locale.js'
+import type { WebhookEndpoint } from './endpoint-store.js'
+import { logWebhookChange } from './log-change.js'
+import { createTooManyProblem, requireEnabled, requireFound } from './problems.js'
+import adminPages from '../accounts/admin-pages.js'
+import { getFormatters } from '../core/formatting/formatters.js'
+import { isLive } from '../events/message-view.js'
+import { parseDateTime } from '../core/formatting/parse-datetime.js'
+import { buildWebhookForm, createFormParser, type WebhookForm } from './webhook-form.js'
+import { getWebhookMessage } from './webhook-messages.js'
+import {
+  buildDeliveryView,
+  buildWebhookAlerts,
+  buildWebhookView,
+  WEBHOOKS_URL,
+} from './webhook-view.js'
+
+const MANAGE = { config: { permission: 'webhooks:manage' } } as const
+/** Requires a recent sign-in before a form opens, because a later sign-in would lose the input. */
+const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
+// Not compressed, because the size of a compressed response can reveal the secret in it (BREACH).
+const SHOW_SECRET = { ...MANAGE, compress: false } as const
+
+interface Route {
+  Params: { id: string; deliveryId: string }
+  Querystring: Record<string, unknown>
+  Body: Record<string, unknown> | undefined
+}
+
+const DELIVERIES_PER_PAGE = 20
+
+const parsePage = (text: unknown): number =>
+  typeof text === 'string' && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1
+
+const pages: FastifyPluginAsync = async (app) => {
+  const { webhooks } = app
+  await app.register(adminPages)
+  app.settings.addPage({
+    href: '/admin/settings/webhooks',
+    label: 'Webhooks',
+    permission: 'webhooks:manage',
+  })
+  const { TIME_ZONE: timeZone } = app.config
+  const parseForm = createFormParser(webhooks.allowLoopback)
+
+  const getRequestFormatters = ({ headers }: FastifyRequest) =>
+    getFormatters(getLocale(headers['accept-language']), timeZone)
+
+  function consumeMessage(reply: FastifyReply) {
+    const flash = reply.request.wantsFragment ? null : reply.consumeFlash()
+    const text = flash && getWebhookMessage(flash.code)
+    return text === null ? null : { text }
+  }
+
+  function redirect(reply: FastifyReply, code: string, url: string) {
+    reply.setFlash({ code, orderId: '' })
+    return reply.redirect(url, 303)
+  }
+
+  const getUrl = ({ id }: Pick<WebhookEndpoint, 'id'>): string => `${WEBHOOKS_URL}/${id}`
+
+  const renderForm = (reply: FastifyReply, form: WebhookForm, endpoint: WebhookEndpoint | null) =>
+    reply.renderSettings(
+      { page: 'portal/settings/webhook-form' },
+      {
+        form,
+        allowLoopback: webhooks.allowLoopback,
+        endpoint: endpoint && buildWebhookView(endpoint, getRequestFormatters(reply.request)),
+      },
+    )
+
+  interface EndpointState {
+    /** Shown only once, after it is created */
+    secret?: string
+    page?: number
+    replayError?: string
+  }
+
+  async function renderEndpoint(
+    reply: FastifyReply,
+    endpoint: WebhookEndpoint,
+    { secret, page = 1, replayError }: EndpointState = {},
+  ) {
+    const { id } = endpoint
+    const format = getRequestFormatters(reply.request)
+    const slice = { limit: DELIVERIES_PER_PAGE, offset: (page - 1) * DELIVERIES_PER_PAGE }
+    const { items, total } = await webhooks.listDeliveries(id, slice)
+    const pageCount = Math.max(1, Math.ceil(total / DELIVERIES_PER_PAGE))
+    const toPageUrl = (number: number) => `${getUrl(endpoint)}?page=${number}`
+    return reply.renderSettings(
+      { page: 'portal/settings/webhook', fragment: 'portal/settings/_deliveries' },
+      {
+        success: consumeMessage(reply),
+        endpoint: buildWebhookView(endpoint, format),
+        secret,
+        replayError,
+        timeZone,
+        deliveries: {
+          items: items.map((delivery) => buildDeliveryView(delivery, endpoint, format)),
+          total: format.count(total),
+          url: toPageUrl(page),
+          isLive: isLive(items),
+          previous: page > 1 ? toPageUrl(Math.min(page - 1, pageCount)) : null,
+          next: page < pageCount ? toPageUrl(page + 1) : null,
+        },
+      },
+    )
+  }
+
+  app.get<Route>(WEBHOOKS_URL, MANAGE, async (request, reply) => {
+    const format = getRequestFormatters(request)
+    const endpoints = await webhooks.list()
+    return reply.renderSettings(
+      { page: 'portal/settings/webhooks' },
+      {
+        success: consumeMessage(reply),
+        endpoints: endpoints.map((endpoint) => buildWebhookView(endpoint, format)),
+        webhookAlerts: buildWebhookAlerts(endpoints, format),
+      },
+    )
+  })
+
+  app.get(`${WEBHOOKS_URL}/new`, FORM, async (_request, reply) =>
+    renderForm(reply, buildWebhookForm(), null),
+  )
+
+  app.post<Route>(WEBHOOKS_URL, SHOW_SECRET, async (request, reply) => {
+    const { form, value } = parseForm(request.body ?? {})
+    if (value === null) return renderForm(reply.code(422), form, null)
+    const created = await webhooks.create(value, getAuditActor(request))
+    if (created === null) throw createTooManyProblem()
+    const { endpoint, secret } = created
+    logWebhookChange(request, endpoint.id, 'created')
+    // Not a redirect, because the secret is shown only now and is never stored in plain text.
+    return renderEndpoint(reply.code(201), endpoint, { secret })
+  })
+
+  app.get<Route>(`${WEBHOOKS_URL}/:id`, MANAGE, async (request, reply) =>
+    renderEndpoint(reply, requireFound(await webhooks.get(request.params.id)), {
+      page: parsePage(request.query.page),
+    }),
+  )
+
+  app.get<Route>(`${WEBHOOKS_URL}/:id/edit`, FORM, async (request, reply) => {
+    const endpoint = requireFound(await webhooks.get(request.params.id))
+    return renderForm(reply, buildWebhookForm(endpoint), endpoint)
+  })
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/edit`, MANAGE, async (request, reply) => {
+    const endpoint = requireFound(await webhooks.get(request.params.id))
+    const { form, value } = parseForm(request.body ?? {})
+    if (value === null) return renderForm(reply.code(422), form, endpoint)
+    requireFound(await webhooks.update(endpoint.id, value, getAuditActor(request)))
+    logWebhookChange(request, endpoint.id, 'updated')
+    return redirect(reply, 'webhook-saved', getUrl(endpoint))
+  })
+
+  for (const [action, enabled] of [
+    ['enable', true],
+    ['disable', false],
+  ] as const) {
+    app.post<Route>(`${WEBHOOKS_URL}/:id/${action}`, MANAGE, async (request, reply) => {
+      const endpoint = requireFound(
+        await webhooks.update(request.params.id, { enabled }, getAuditActor(request)),
+      )
+      logWebhookChange(request, endpoint.id, `${action}d`)
+      return redirect(reply, `webhook-${action}d`, getUrl(endpoint))
+    })
+  }
+
+  app.get<Route>(`${WEBHOOKS_URL}/:id/delete`, MANAGE, async (request, reply) => {
+    const endpoint = requireFound(await webhooks.get(request.params.id))
+    return reply.renderSettings(
+      { page: 'portal/settings/webhook-delete' },
+      { endpoint: buildWebhookView(endpoint, getRequestFormatters(request)) },
+    )
+  })
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/delete`, MANAGE, async (request, reply) => {
+    const { id } = requireFound(await webhooks.delete(request.params.id, getAuditActor(request)))
+    logWebhookChange(request, id, 'deleted')
+    return redirect(reply, 'webhook-deleted', WEBHOOKS_URL)
+  })
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/rotate-secret`, SHOW_SECRET, async (request, reply) => {
+    const { endpoint, secret } = requireFound(
+      await webhooks.rotateSecret(request.params.id, getAuditActor(request)),
+    )
+    logWebhookChange(request, endpoint.id, 'secret rotated')
+    return renderEndpoint(reply, endpoint, { secret })
+  })
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/test`, MANAGE, async (request, reply) => {
+    requireFound(await webhooks.sendTest(request.params.id))
+    return redirect(reply, 'webhook-tested', getUrl(request.params))
+  })
+
+  app.post<Route>(
+    `${WEBHOOKS_URL}/:id/deliveries/:deliveryId/replay`,
+    MANAGE,
+    async (request, reply) => {
+      const { id, deliveryId } = request.params
+      requireEnabled(await webhooks.get(id))
+      requireFound(await webhooks.replay(id, deliveryId), 'Delivery')
+      return redirect(reply, 'webhook-replayed', getUrl({ id }))
+    },
+  )
+
+  app.post<Route>(`${WEBHOOKS_URL}/:id/replay`, MANAGE, async (request, reply) => {
+    const endpoint = requireFound(await webhooks.get(request.params.id))
+    requireEnabled(endpoint)
+    const { since, failedOnly } = request.body ?? {}
+    const time = typeof since === 'string' ? parseDateTime(since, timeZone) : null
+    if (time === null) {
+      const replayError = 'enter a date and a time'
+      return renderEndpoint(reply.code(422), endpoint, { replayError })
+    }
+    const options = { since: Date.parse(time), failedOnly: failedOnly !== undefined }
+    const count = await webhooks.replaySince(endpoint.id, options)
+    const code = count > 0 ? 'webhooks-replayed' : 'webhooks-not-replayed'
+    return redirect(reply, code, getUrl(endpoint))
+  })
+}
+
+export default pages
