@@ -2,9 +2,42 @@ import type { FastifyPluginAsync } from 'fastify'
 import { getLocale } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import adminPages from './admin-pages.js'
-import { getOwn } from '../core/validation/get-own.js'
+import { getOwn } from '../core/validation/is-object.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from './permissions.js'
-import { buildSessionsView, SESSIONS_URL } from './session-view.js'
+import { getBrowserName } from './browser-name.js'
+import type { Session } from './sessions.js'
+
+/** Base path of the actions on sessions. */
+export const SESSIONS_URL = '/admin/account/sessions'
+
+/**
+ * Data of the template `accounts/_sessions`.
+ *
+ * @param current the session of the request
+ */
+export function buildSessionsView(
+  sessions: readonly Session[],
+  current: Session,
+  { locale, timeZone }: { locale: string; timeZone: string },
+) {
+  const format = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone,
+  })
+  return {
+    hasOthers: sessions.some(({ id }) => id !== current.id),
+    endOthersUrl: `${SESSIONS_URL}/end-others`,
+    items: sessions.map(({ id, userAgent, address, createdAt, lastSeenAt }) => ({
+      browser: getBrowserName(userAgent),
+      address,
+      signedIn: format.format(createdAt),
+      lastSeen: format.format(lastSeenAt),
+      isCurrent: id === current.id,
+      endUrl: `${SESSIONS_URL}/${id}/end`,
+    })),
+  }
+}
 
 const OWN = { config: { permission: 'account:own' } } as const
 

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import fp from 'fastify-plugin'
 import { parseAdminAccounts, type AdminAccount } from '../core/config/admin-accounts.js'
 import { ConfigError } from '../core/config/config-error.js'
-import { describeFileError } from '../core/config/describe-file-error.js'
-import { readOrCreateFile } from '../core/config/read-or-create-file.js'
+import { describeFileError, readOrCreateFile } from '../core/config/read-or-create-file.js'
 import { hashPasswordSync, randomPassword } from './password.js'
 
 declare module 'fastify' {

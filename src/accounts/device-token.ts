@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { deriveKey } from '../core/config/derive-key.js'
+import { deriveKey } from '../core/config/signer.js'
 import { timingSafeEqualText } from '../core/http/timing-safe-equal.js'
 
 const DEVICE_DAYS = 365

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { deriveKey } from '../core/config/derive-key.js'
+import { deriveKey } from '../core/config/signer.js'
 
 export type HashIdentifier = (...parts: string[]) => string
 

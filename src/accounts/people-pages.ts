@@ -9,7 +9,7 @@ import { getAuditActor } from '../audit/audit-log.js'
 import { getLocale } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import adminPages from './admin-pages.js'
-import { getOwn } from '../core/validation/get-own.js'
+import { getOwn } from '../core/validation/is-object.js'
 import { checker } from '../core/validation/validator.js'
 import { getFormatters, type Formatters } from '../core/formatting/formatters.js'
 

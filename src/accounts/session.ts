@@ -2,7 +2,7 @@ import cookie, { type CookieSerializeOptions } from '@fastify/cookie'
 import jwt from '@fastify/jwt'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { deriveKey } from '../core/config/derive-key.js'
+import { deriveKey } from '../core/config/signer.js'
 import { isApiPath } from '../core/http/request-path.js'
 import { Problem } from '../core/http/problem.js'
 import { isUnsafeMethod, getRequestOrigin } from '../core/http/fetch-metadata.js'
@@ -10,8 +10,7 @@ import type { Role } from './permissions.js'
 import type { Account } from './account-store.js'
 import { isKey } from './api-keys/key-format.js'
 import type { ApiKey } from './api-keys/api-key-store.js'
-import { createSessionTokens } from './session-token.js'
-import { createSessions, type Session, type Sessions } from './sessions.js'
+import { createSessionTokens, createSessions, type Session, type Sessions } from './sessions.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

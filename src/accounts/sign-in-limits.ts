@@ -1,6 +1,9 @@
 import { Problem } from '../core/http/problem.js'
-import { consumeAll } from '../database/state-store/consume-all.js'
-import type { Budget, KeyValueStore } from '../database/state-store/key-value-store.js'
+import {
+  consumeAll,
+  type Budget,
+  type KeyValueStore,
+} from '../database/state-store/key-value-store.js'
 import type { DeviceTokens } from './device-token.js'
 import type { HashIdentifier } from './hashed-identifier.js'
 

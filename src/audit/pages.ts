@@ -1,15 +1,77 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AuditExportQuery, createAuditExport } from './audit-export.js'
-import { parseAuditQuery } from './audit-query.js'
+import { parseAuditQuery, AUDIT_PAGE_SIZE, type AuditQuery } from './audit-query.js'
 import { getLocale } from '../core/http/locale.js'
 import adminPages from '../accounts/admin-pages.js'
-import { getFormatters } from '../core/formatting/formatters.js'
-import {
-  AUDIT_LOG_URL,
-  buildActionChoices,
-  buildAuditEntryView,
-  buildAuditUrl,
-} from './audit-log-view.js'
+import { getFormatters, type Formatters } from '../core/formatting/formatters.js'
+import { AUDIT_ACTIONS, AUDIT_ACTION_NAMES } from './audit-actions.js'
+import type { AuditDetails, AuditEntry } from './audit-entry.js'
+import { isObject } from '../core/validation/is-object.js'
+import { toTime } from '../events/message-view.js'
+
+export const AUDIT_LOG_URL = '/admin/settings/audit-log'
+
+/** Builds the URL of a page of the log, or of its export. */
+export function buildAuditUrl(
+  query: Partial<AuditQuery>,
+  path = AUDIT_LOG_URL,
+  format = '',
+): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (name === 'pageSize' && value === AUDIT_PAGE_SIZE) continue
+    for (const item of [value].flat()) parameters.append(name, String(item))
+  }
+  if (format !== '') parameters.set('format', format)
+  const text = parameters.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+/** The actions that entries can be filtered by. */
+export const buildActionChoices = ({ action = [] }: AuditQuery) =>
+  AUDIT_ACTION_NAMES.map((value) => ({
+    value,
+    label: AUDIT_ACTIONS[value],
+    isSelected: action.includes(value),
+  }))
+
+/** Converts `expiresAt` to `expires at`. */
+const toLabel = (name: string): string =>
+  name === 'ID' ? name : name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+const toText = (value: unknown): string =>
+  isObject(value) && !Array.isArray(value)
+    ? Object.entries(value)
+        .map(([name, each]) => `${toLabel(name)}: ${toText(each)}`)
+        .join('; ')
+    : [value].flat().join(', ')
+
+function buildDetails({ id, amountMinor, currency, ...others }: AuditDetails, format: Formatters) {
+  const amount =
+    typeof amountMinor === 'number' && typeof currency === 'string'
+      ? { amount: format.money(amountMinor, currency) }
+      : {}
+  return Object.entries({ ...amount, ...others, ...(id === undefined ? {} : { ID: id }) })
+    .map(([name, value]) => ({ name: toLabel(name), text: toText(value) }))
+    .filter(({ text }) => text !== '')
+}
+
+/** Builds an entry for the page. */
+export const buildAuditEntryView = (entry: AuditEntry, query: AuditQuery, format: Formatters) => {
+  const { position, at, action, actor, address, details } = entry
+  const filters: Partial<AuditQuery> = { ...query, actor }
+  delete filters.before
+  return {
+    position,
+    at: toTime(at, format),
+    label: AUDIT_ACTIONS[action],
+    isFailure: action === 'sign_in.failed',
+    actor,
+    actorUrl: buildAuditUrl(filters),
+    address,
+    details: buildDetails(details, format),
+  }
+}
 
 const EXPORT_URL = `${AUDIT_LOG_URL}/export`
 

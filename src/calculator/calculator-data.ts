@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { stringEnum } from '../core/validation/string-enum.js'
-import { textLine } from '../core/validation/text-line.js'
+import { textLine } from '../core/validation/text-rules.js'
 import { EXAMPLES } from './examples.js'
 import {
   BURNT_FUEL_TYPES,
@@ -10,7 +10,12 @@ import {
   type FuelType,
 } from './factors/editions.js'
 import { FrameworkSchema } from './factors/frameworks.js'
-import { MAX_SPEED_KN, MAX_TRIP_HOURS } from './trip-limits.js'
+
+/** Higher than the speed of any vessel, in knots */
+export const MAX_SPEED_KN = 100
+
+/** The hours of a leap year */
+export const MAX_TRIP_HOURS = 8_784
 
 /** Smaller values could give a result that rounds to zero. */
 const MIN_POSITIVE = 1e-9

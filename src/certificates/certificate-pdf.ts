@@ -1,9 +1,12 @@
 import { extname } from 'node:path'
-import type { Certificate, CertificateContent } from './certificate.js'
-import { getCertificateNumber } from './certificate.js'
+import {
+  type Certificate,
+  type CertificateContent,
+  getCertificateNumber,
+  formatRetirementDate,
+} from './certificate.js'
 import type { CertificateFonts } from './certificate-fonts.js'
 import { drawInWorker } from './draw-in-worker.js'
-import { formatRetirementDate } from './retirement-date.js'
 
 /** Text in a certificate that its PDF cannot show. */
 export interface UnprintableText {

@@ -13,7 +13,7 @@ import { getMessageOrder, toVersionPayload } from '../orders/order-messages.js'
 import { enqueueMessage, type Message } from '../events/outbox.js'
 import type { Sender, SendResult } from '../events/outbox-worker.js'
 import type { OffsetOrderSource } from '../provider/order-source-client.js'
-import { describeOrderTrip } from '../orders/describe-order-trip.js'
+import { describeOrderTrip, describeShare } from '../orders/describe-order-trip.js'
 import {
   createCode,
   hasEvidence,
@@ -22,7 +22,6 @@ import {
   type Certificate,
   type CertificateContent,
 } from './certificate.js'
-import { describeShare } from '../orders/describe-share.js'
 import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
 
 /** The queue of certificates to issue. */

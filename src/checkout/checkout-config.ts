@@ -2,11 +2,24 @@ import { readFileSync } from 'node:fs'
 import { checkRules } from '../core/config/config-rules.js'
 import type { Environment } from '../core/config/config-schema.js'
 import { parseHttpUrl } from '../core/config/find-config-errors.js'
-import { getMinorUnitDigits } from '../core/formatting/minor-units.js'
+import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 import { getChargeLimits } from '../payments/stripe-amount.js'
 import type { Amount } from '../orders/amount.js'
-import { parseDecimal } from './parse-decimal.js'
 import type { GetPriceTerms } from './price-parts.js'
+
+const DECIMAL = /^(\d{1,15})(?:\.(\d+))?$/
+
+/**
+ * Parses a decimal number in plain digits, such as `24.50`, as a whole number of units of
+ * 10^-`digits`, such as the minor units of a currency. Does not round: returns `null` if the text
+ * is not a number, has more decimals, or is too large.
+ */
+export function parseDecimal(text: string, digits: number): number | null {
+  const [, whole, fraction = ''] = DECIMAL.exec(text) ?? []
+  if (whole === undefined || fraction.length > digits) return null
+  const units = Number(whole + fraction.padEnd(digits, '0'))
+  return Number.isSafeInteger(units) ? units : null
+}
 
 /** Decimals of SERVICE_FEE_PERCENT; the fee is calculated in hundredths of a percent. */
 const PERCENT_DIGITS = 2

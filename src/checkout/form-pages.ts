@@ -9,7 +9,7 @@ import { Problem } from '../core/http/problem.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
-import { parseJson } from '../core/validation/parse-json.js'
+import { parseJson } from '../core/validation/is-object.js'
 import { createFormId, isFormId, type FormTokens } from './form-token.js'
 import { getCertificateName, parseOrderForm, toText, type OrderForm } from './order-form.js'
 import { buildOrderFormView, FORM_NOTICES, type FormNotice } from './order-form-view.js'
@@ -17,8 +17,7 @@ import type { PageFormat } from '../core/formatting/mass-formatter.js'
 import { readTrip, type OrderedTrip, type TripFields, type TripResult } from './ordered-trip.js'
 import type { StartPayment } from './start-payment.js'
 import type { PlaceOrder } from './place-order.js'
-import type { QuoteResult, Quotes } from './quotes.js'
-import { requireOrdering } from './require-ordering.js'
+import { type QuoteResult, type Quotes, requireOrdering } from './quotes.js'
 
 interface Options {
   formTokens: FormTokens

@@ -1,8 +1,8 @@
 import { describeTrip } from '../calculator/describe-trip.js'
 import { formatMass, type PageFormat } from '../core/formatting/mass-formatter.js'
 import { MAX_PERCENT } from '../orders/share.js'
-import { describeShare } from '../orders/describe-share.js'
-import { suggestEmail } from '../core/validation/email-suggestion.js'
+import { describeShare } from '../orders/describe-order-trip.js'
+import { suggestEmail } from '../core/validation/email-address.js'
 import type { OrderedTrip, TripFields } from './ordered-trip.js'
 import {
   getCertificateName,

@@ -1,8 +1,7 @@
 import { hasBeenPaid, isRefundDue, type OrderStatus } from '../orders/order-status.js'
 import { isErased } from '../orders/erasure.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
-import { describeOrderTrip } from '../orders/describe-order-trip.js'
-import { describeShare } from '../orders/describe-share.js'
+import { describeOrderTrip, describeShare } from '../orders/describe-order-trip.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
 import {
   formatMass,

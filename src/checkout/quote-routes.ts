@@ -12,7 +12,7 @@ import { createValidationProblem, problemResponses } from '../core/http/problem.
 import { Currency } from '../orders/order.js'
 import { ForGuests, SharePercent, WHOLE_TRIP, type Share } from '../orders/share.js'
 import { readTrip, toFormQuery, toTripFields, type TripFields } from './ordered-trip.js'
-import { requireOrdering } from './require-ordering.js'
+import { requireOrdering } from './quotes.js'
 
 type QuoteBody = Calculation & {
   portfolioId?: number

@@ -5,6 +5,7 @@ import { hashTrip, type OrderedTrip } from './ordered-trip.js'
 import type { Offer, PriceList } from './price-list.js'
 import type { GetPriceTerms } from './price-parts.js'
 import { priceTrip, type Price, type PriceResult } from './price-trip.js'
+import { Problem } from '../core/http/problem.js'
 
 /** A trip, a portfolio, and the share of the trip's emissions to buy credits for. */
 export interface QuoteRequest extends OrderedTrip, Share {
@@ -117,4 +118,10 @@ export function createQuotes({ prices, signer, getTerms }: Options): Quotes {
       return offers && toPrices(offers, trip, share)
     },
   }
+}
+
+/** Throws a Problem (404) if ordering is off. */
+export function requireOrdering<T>(service: T | null): T {
+  if (service === null) throw new Problem(404, 'Ordering is not available here.')
+  return service
 }

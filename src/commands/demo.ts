@@ -19,8 +19,7 @@ import { seedOrderStore } from '../demo/seed-order-store.js'
 import { createDayCalendar } from '../core/formatting/day-calendar.js'
 import type { Order } from '../orders/order.js'
 import { hashPassword } from '../accounts/password.js'
-import { createLinkSigner } from '../qr-codes/link-signature.js'
-import { createPrefillLinks } from '../qr-codes/prefill-link.js'
+import { createLinkSigner, createPrefillLinks } from '../qr-codes/prefill-link.js'
 import { startServer } from '../start-server.js'
 
 const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [

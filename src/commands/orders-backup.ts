@@ -5,8 +5,7 @@ import { DatabaseError } from '../database/open-database.js'
 import { getDatabasePath } from '../database/database-path.js'
 import type { Config } from '../core/config/config.js'
 import { ConfigError } from '../core/config/config-error.js'
-import { callerDirectory } from './caller-directory.js'
-import { loadConfig } from './load-config.js'
+import { callerDirectory, loadConfig } from './load-config.js'
 import { formatOrderCount } from './import-progress.js'
 
 const USAGE = `Usage: npm run -s orders:backup -- FILE

@@ -8,8 +8,7 @@ import { setTimeZone } from '../orders/store/sqlite/settings.js'
 import { formatImportError, type ImportErrors } from '../orders/import/import-errors.js'
 import { importOrders } from '../orders/import/import-orders.js'
 import { ConfigError } from '../core/config/config-error.js'
-import { callerDirectory } from './caller-directory.js'
-import { loadConfig } from './load-config.js'
+import { callerDirectory, loadConfig } from './load-config.js'
 import { createProgressBar, formatOrderCount } from './import-progress.js'
 
 const EXIT_INTERRUPTED = 130

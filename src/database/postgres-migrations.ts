@@ -1,17 +1,21 @@
 import { DatabaseError } from './database-error.js'
-import { ACCOUNT_TABLES } from './account-tables.js'
-import { API_KEY_TABLES, SETTLE_SCOPE_MIGRATION } from './api-key-tables.js'
+import {
+  ACCOUNT_TABLES,
+  API_KEY_TABLES,
+  SETTLE_SCOPE_MIGRATION,
+  SECOND_FACTOR_TABLES,
+  SESSION_TABLES,
+} from './account-tables.js'
 import { AUDIT_TABLES } from './audit-tables.js'
-import { CERTIFICATE_TABLES } from './certificate-tables.js'
-import { CONVERSION_TABLES } from './conversion-tables.js'
-import { ORDER_VIEW_TABLES } from './order-view-tables.js'
-import { ORDERING_MIGRATION } from './ordering-tables.js'
-import { createOutboxTables } from './outbox-tables.js'
-import { PAYMENT_MIGRATION } from './payment-tables.js'
-import { SECOND_FACTOR_TABLES } from './second-factor-tables.js'
-import { SESSION_TABLES } from './session-tables.js'
+import {
+  CERTIFICATE_TABLES,
+  ORDERING_MIGRATION,
+  CONVERSION_TABLES,
+  PAYMENT_MIGRATION,
+  ORDER_VIEW_TABLES,
+} from './ordering-tables.js'
+import { createOutboxTables, WEBHOOK_TABLES } from './outbox-tables.js'
 import { createStatusMigration } from './status-tables.js'
-import { WEBHOOK_TABLES } from './webhook-tables.js'
 import type { Queryable } from './database.js'
 import type { Postgres } from './postgres.js'
 import { existsAlready, isDuplicate } from './postgres-errors.js'

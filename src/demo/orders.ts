@@ -5,12 +5,91 @@ import type { Order, HistoryEntry, OrderChanges, Retirement } from '../orders/or
 import type { Checkout } from '../orders/checkout.js'
 import { GUEST } from '../checkout/place-order.js'
 import { createRandom, type Random } from './random.js'
-import { TRADES, type DemoCustomer } from './customers.js'
+import { TRADES, type DemoCustomer, type Trade } from './customers.js'
 import { createLifecycle, SHOP } from './order-lifecycle.js'
-import { createTimestamps } from './timestamps.js'
-import { createDemoPrice } from './prices.js'
 import { createDemoTrip } from './trips.js'
-import { createImoNumber } from './vessels.js'
+import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+
+/** Relative demand by weekday, from Sunday; highest when charter weeks start or end. */
+const WEEKDAYS = [0.75, 1.05, 0.95, 0.95, 1.05, 1.3, 1.25]
+
+/** Relative demand on a day: growing over the period (`progress` 0 to 1), highest in July. */
+function getDemand(day: Date, progress: number): number {
+  const month = day.getUTCMonth() + day.getUTCDate() / 31
+  const season = 1 + 0.65 * Math.cos(((month - 6.7) / 12) * 2 * Math.PI)
+  return (0.7 + 0.6 * progress) * season * (WEEKDAYS[day.getUTCDay()] ?? 1)
+}
+
+/**
+ * Generates order timestamps in the days up to now, in chronological order; deterministic for a
+ * random generator and `now`.
+ */
+export function createTimestamps(random: Random, count: number, days: number, now: Date): Date[] {
+  const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS
+  const dayStarts = Array.from({ length: days }, (_, i) => today - (days - 1 - i) * DAY_MS)
+  let total = 0
+  const cumulative = dayStarts.map((start, i) => (total += getDemand(new Date(start), i / days)))
+  const timestamps = Array.from({ length: count }, () => {
+    const target = random.fraction() * total
+    const start = dayStarts[cumulative.findIndex((sum) => sum > target)] ?? today
+    const time = start + random.between(5, 23) * HOUR_MS
+    // Move future timestamps to the previous day.
+    return new Date(time > now.getTime() ? time - DAY_MS : time)
+  })
+  return timestamps.sort((a, b) => a.getTime() - b.getTime())
+}
+
+/** Price of a tonne of CO₂e, in major units. */
+export const PRICES_PER_TONNE = {
+  EUR: 25,
+  USD: 27,
+  GBP: 21.5,
+  NOK: 290,
+  SEK: 285,
+  CHF: 24,
+  AUD: 41,
+  JPY: 4_200,
+} as const
+
+const isPriced = (currency: string): currency is keyof typeof PRICES_PER_TONNE =>
+  Object.hasOwn(PRICES_PER_TONNE, currency)
+
+/** Price of an offset in minor units of the currency, rounded up. */
+export function createDemoPrice(co2eKg: number, currency: string): number {
+  if (!isPriced(currency)) throw new Error(`no price in ${currency}`)
+  const minor = (co2eKg / 1_000) * PRICES_PER_TONNE[currency] * 10 ** getMinorUnitDigits(currency)
+  return Math.ceil(Number(minor.toFixed(6)))
+}
+
+/** Share of each trade's vessels that have an IMO number (those above 100 gross tonnage). */
+const IMO_NUMBER_SHARES: Record<Trade, number> = { yacht: 0.1, charter: 0.4, ferry: 1 }
+
+/** Appends the check digit to six digits (IMO resolution A.1117(30)). */
+function addCheckDigit(six: number): string {
+  const digits = Array.from(String(six), Number)
+  const sum = digits.reduce((total, digit, i) => total + digit * (7 - i), 0)
+  return `${six}${sum % 10}`
+}
+
+/** Hashes a name (FNV-1a). */
+function hashName(name: string): number {
+  let hash = 0x811c9dc5
+  for (const character of name) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
+  }
+  return hash >>> 0
+}
+
+/** The IMO number of a vessel, the same in each of its orders; `null` if it has none. */
+export function createImoNumber(vesselName: string, trade: Trade): string | null {
+  const random = createRandom(hashName(vesselName))
+  return random.chance(IMO_NUMBER_SHARES[trade])
+    ? addCheckDigit(900_000 + Math.floor(random.fraction() * 89_999))
+    : null
+}
 
 export interface DemoOrder {
   order: Order

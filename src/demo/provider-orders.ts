@@ -1,5 +1,5 @@
 import type { LedgerEntry } from './fake-provider/ledger.js'
-import { calculatePrice } from '../orders/price.js'
+import { calculatePrice } from '../orders/amount.js'
 import { PORTFOLIOS } from './fake-provider/portfolios.js'
 import type { OrderStore } from '../orders/store/order-store.js'
 import type { Order } from '../orders/order.js'

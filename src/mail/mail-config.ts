@@ -1,8 +1,8 @@
 import { checkRules } from '../core/config/config-rules.js'
 import type { Environment } from '../core/config/config-schema.js'
-import { isLoopback } from '../core/http/loopback.js'
+import { isLoopback } from '../core/http/client-address.js'
 import { isEmail } from '../core/validation/email-address.js'
-import { isTextLine } from '../core/validation/text-line.js'
+import { isTextLine } from '../core/validation/text-rules.js'
 
 /** A mail server, with the credentials for it. */
 export interface SmtpServer {

@@ -1,8 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici'
 import { getErrorCode } from '../database/database-error.js'
-import { getOwn } from '../core/validation/get-own.js'
-import { isObject } from '../core/validation/is-object.js'
-import { parseJson } from '../core/validation/parse-json.js'
+import { getOwn, isObject, parseJson } from '../core/validation/is-object.js'
 import { NocoDbError, type NocoDbErrorCode } from './nocodb-error.js'
 import { createBackOff, createRequestBudget, type Priority } from './request-budget.js'
 

@@ -4,7 +4,7 @@ import { Problem } from '../core/http/problem.js'
 import { isCorruption } from '../database/database-error.js'
 import type { ChangeResult, CreateResult, OrderStore } from '../orders/store/order-store.js'
 import { openSqliteOrderStore } from '../orders/store/sqlite/sqlite-order-store.js'
-import { getSourceId, type NocoDbSettings } from './nocodb-settings.js'
+import { getSourceId, type NocoDbSettings } from './nocodb-config.js'
 import { startReplicaWorker } from './replica-client.js'
 import { acquireReplicaFile, type ReplicaState } from './replica-file.js'
 import {

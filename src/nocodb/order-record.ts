@@ -1,7 +1,6 @@
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { findLatestAttempt } from '../orders/attempt.js'
-import { isObject } from '../core/validation/is-object.js'
-import { parseJson } from '../core/validation/parse-json.js'
+import { isObject, parseJson } from '../core/validation/is-object.js'
 import { encodeCell, matchesWrittenValue } from './cell-codec.js'
 import {
   ORDER_FIELDS,

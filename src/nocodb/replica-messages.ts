@@ -1,7 +1,7 @@
 import type { ChangeContext, ChangeResult, CreateResult } from '../orders/store/order-store.js'
 import type { OrderCommand } from '../orders/order-command.js'
 import type { NewOrder } from '../orders/order.js'
-import type { NocoDbSettings } from './nocodb-settings.js'
+import type { NocoDbSettings } from './nocodb-config.js'
 
 /** The HTTP response to a write that failed; sent from the worker to the main thread. */
 export interface WriteRejection {

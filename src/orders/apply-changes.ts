@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { parseImoNumber } from '../calculator/imo-number.js'
+import { parseImoNumber } from '../calculator/vessel.js'
 import { recordCalculation } from '../calculator/recorded-calculation.js'
 import { validateCalculation } from '../calculator/validate-calculation.js'
 import { getMassToOffset, isSameMass, roundToGram } from './order-mass.js'

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { stringEnum } from '../core/validation/string-enum.js'
-import { textLine } from '../core/validation/text-line.js'
+import { textLine } from '../core/validation/text-rules.js'
 import { ForGuests, SharePercent } from './share.js'
 
 /** How guests can pay. */

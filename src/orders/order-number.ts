@@ -1,4 +1,4 @@
-import { isTextLine } from '../core/validation/text-line.js'
+import { isTextLine } from '../core/validation/text-rules.js'
 
 export const ORDER_NUMBER_PREFIX = 'CW-'
 const MIN_DIGITS = 6

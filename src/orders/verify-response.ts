@@ -1,5 +1,4 @@
-import type { Amount, Charge } from './amount.js'
-import { calculatePrice } from './price.js'
+import { type Amount, type Charge, calculatePrice } from './amount.js'
 
 const TONS_TOLERANCE = 1e-6
 

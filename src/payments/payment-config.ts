@@ -1,6 +1,6 @@
 import { checkRules, type ConfigRule } from '../core/config/config-rules.js'
 import { parseHttpUrl } from '../core/config/find-config-errors.js'
-import { isLoopback } from '../core/http/loopback.js'
+import { isLoopback } from '../core/http/client-address.js'
 
 const REQUIRED = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const
 

@@ -5,10 +5,34 @@ import type { Order } from '../orders/order.js'
 import { createPaymentCheck, type PaymentServices } from './check-payment.js'
 import { buildSessionParams } from './checkout-session.js'
 import { getBalance, isReceived, isSameAmount, type Payment } from './payment.js'
-import { createSharedCalls } from './shared-calls.js'
 import { toStripeAmount } from './stripe-amount.js'
 import { StripeRefusedError, StripeUnavailableError } from './stripe-error.js'
 import type { StripeEvent, StripeSession } from './stripe-gateway.js'
+
+const MAX_AGE_MS = 2_000
+
+/**
+ * Shares calls among requests: a call in progress, and a result less than two seconds old. Errors
+ * are shared only with the requests that wait for them.
+ *
+ * @param isKept whether to share a result after the call has ended
+ */
+export function createSharedCalls<T>(isKept: (result: T) => boolean = () => false) {
+  const calls = new Map<string, Promise<T>>()
+
+  return (key: string, start: () => Promise<T>): Promise<T> => {
+    const known = calls.get(key)
+    if (known !== undefined) return known
+    const call = start()
+    const forget = (): void => void calls.delete(key)
+    calls.set(key, call)
+    call.then(
+      (result) => (isKept(result) ? setTimeout(forget, MAX_AGE_MS).unref() : forget()),
+      forget,
+    )
+    return call
+  }
+}
 
 /** Where to send a guest who wants to pay. */
 export type StartResult =

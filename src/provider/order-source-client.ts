@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { parseJson } from '../core/validation/parse-json.js'
+import { parseJson } from '../core/validation/is-object.js'
 import { createUpstreamHeaders, hasContentEncoding } from './headers.js'
 import type {
   NewOffsetOrder,

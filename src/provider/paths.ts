@@ -1,5 +1,5 @@
 import type { ApiKeyScope } from '../accounts/permissions.js'
-import { isLoopback } from '../core/http/loopback.js'
+import { isLoopback } from '../core/http/client-address.js'
 
 /** Path of the proxy on this service. */
 export const MOUNT = '/api/ordersource'

@@ -1,6 +1,5 @@
 import type { Calculation } from '../calculator/calculator-data.js'
-import { parseImoNumber } from '../calculator/imo-number.js'
-import type { Vessel } from '../calculator/vessel.js'
+import { parseImoNumber, type Vessel } from '../calculator/vessel.js'
 import { foldText } from '../core/formatting/fold-text.js'
 import type { FieldError } from '../core/validation/field-errors.js'
 import type { PrefillLink, PrefillLinks } from './prefill-link.js'

@@ -5,11 +5,10 @@ import type {
   FuelLine,
   LineUse,
 } from '../calculator/calculator-data.js'
-import { parseImoNumber } from '../calculator/imo-number.js'
+import { parseImoNumber, Vessel } from '../calculator/vessel.js'
 import { checker } from '../calculator/trip-schemas.js'
 import { validateCalculation } from '../calculator/validate-calculation.js'
-import { Vessel } from '../calculator/vessel.js'
-import { parseJson } from '../core/validation/parse-json.js'
+import { parseJson } from '../core/validation/is-object.js'
 
 /** The content of a code: a calculation, its vessel and the time of creation. */
 export type PrefillData = Calculation & {

@@ -1,8 +1,112 @@
 import fp from 'fastify-plugin'
-import type { ReadPrefill } from '../calculator/prefill.js'
-import { createLinkSigner } from './link-signature.js'
-import { createPrefillLinks, type PrefillLinks } from './prefill-link.js'
-import { createPrefillReader } from './prefill-view.js'
+import type { ReadPrefill, PrefillError } from '../calculator/prefill.js'
+import {
+  createLinkSigner,
+  createPrefillLinks,
+  type PrefillLinks,
+  type LinkError,
+} from './prefill-link.js'
+import type { CalculatorType } from '../calculator/calculator-data.js'
+
+const SCAN_AGAIN =
+  'Scan the code again with the whole code in view. If that does not work, ask the crew for a new one.'
+
+/**
+ * Reads scanned links for the calculator pages. If a link is rejected, the result has a title and
+ * an explanation for guests.
+ *
+ * @param timeZone IANA time zone of the dates shown
+ */
+export function createPrefillReader(links: PrefillLinks, timeZone: string): ReadPrefill {
+  const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone })
+  const formatDate = (date: Date): string => dates.format(date)
+
+  return (type, query) => {
+    const result = links.read(type, query)
+    if (result.ok) {
+      const { prefill, link } = result
+      return {
+        ok: true,
+        calculation: prefill,
+        source: {
+          vessel: prefill.vessel,
+          createdOn: formatDate(link.generatedAt),
+          validUntil: formatDate(link.expiresAt),
+          url: link.path,
+          data: link.data,
+          sig: link.sig,
+        },
+      }
+    }
+    const { error } = result
+    const target = error.reason === 'wrong_type' ? error : { calculatorType: type, url: null }
+    return {
+      ok: false,
+      error: {
+        reason: error.reason,
+        ...describeError(error, type, formatDate),
+        calculatorType: target.calculatorType,
+        url: target.url,
+      },
+    }
+  }
+}
+
+/** @param opened the calculator that the link opened */
+function describeError(
+  error: LinkError,
+  opened: CalculatorType,
+  formatDate: (date: Date) => string,
+): Pick<PrefillError, 'title' | 'explanation'> {
+  switch (error.reason) {
+    case 'empty':
+      return {
+        title: 'This link is empty',
+        explanation: `The link contains no trip. ${SCAN_AGAIN}`,
+      }
+    case 'incomplete':
+      return {
+        title: 'This link is incomplete',
+        explanation: `Part of the link is missing. ${SCAN_AGAIN}`,
+      }
+    case 'too_long':
+      return {
+        title: 'This link is too long',
+        explanation: `The link is longer than any valid link, so it was not read. ${SCAN_AGAIN}`,
+      }
+    case 'not_base64':
+      return {
+        title: 'This code is damaged',
+        explanation: `The link is cut short or contains invalid characters. ${SCAN_AGAIN}`,
+      }
+    case 'invalid_data':
+      return {
+        title: 'This code could not be read',
+        explanation: `The link does not contain a valid trip. ${SCAN_AGAIN}`,
+      }
+    case 'wrong_type':
+      return {
+        title: 'This code is for another calculator',
+        explanation: `The code contains a trip for the ${error.calculatorType} calculator, but its link opened the ${opened} calculator.`,
+      }
+    case 'edited':
+      return {
+        title: 'This code was changed',
+        explanation:
+          'The code was edited after it was created, so its values cannot be trusted. Ask the crew for a new code.',
+      }
+    case 'not_yet_valid':
+      return {
+        title: 'This code is not valid yet',
+        explanation: `The code has a creation date in the future, ${formatDate(error.validFrom)}. Ask the crew for a new code.`,
+      }
+    case 'expired':
+      return {
+        title: 'This code has expired',
+        explanation: `Codes are valid for 30 days. This one expired on ${formatDate(error.expiredAt)}. Ask the crew for a new code.`,
+      }
+  }
+}
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Registry } from 'prom-client'
+import { type Registry, Counter } from 'prom-client'
 import { appendAuditEntry } from '../audit/append-audit-entry.js'
 import type { AuditActor } from '../audit/audit-entry.js'
 import type { Database } from '../database/database.js'
@@ -10,7 +10,6 @@ import { getEventTypes } from '../orders/order-event.js'
 import type { EventConsumer } from '../orders/events/event-dispatcher.js'
 import { cancelMessages, enqueueMessage, type Delivery } from '../events/outbox.js'
 import { getDelivery, listDeliveries, replayDeliveries, replayDelivery } from './deliveries.js'
-import { createDeliveryCounter } from './delivery-counter.js'
 import { disableEndpoint } from './disable-endpoint.js'
 import {
   deleteEndpoint,
@@ -29,6 +28,18 @@ import { createQrCodeEvents } from './qr-code-events.js'
 import { createSecretCipher } from '../core/config/secret-cipher.js'
 import { createWebhookSender } from './sender.js'
 import { generateSecret } from './signature.js'
+import type { SendResult } from '../events/outbox-worker.js'
+
+/** Counts the attempts to deliver webhooks, in the metrics of the service. */
+export function createDeliveryCounter(metrics: Registry) {
+  const attempts = new Counter({
+    name: 'clearwake_webhook_deliveries_total',
+    help: 'Attempts to deliver webhooks, by outcome: sent, retry (failed, can be sent again) or rejected (gone, not sent again)',
+    labelNames: ['outcome'] as const,
+    registers: [metrics],
+  })
+  return ({ outcome }: Pick<SendResult, 'outcome'>): void => attempts.inc({ outcome })
+}
 
 export const MAX_ENDPOINTS = 50
 const PREVIOUS_SECRET_MS = 24 * 60 * 60 * 1000

@@ -8,14 +8,84 @@ import adminPages from '../accounts/admin-pages.js'
 import { getFormatters } from '../core/formatting/formatters.js'
 import { isLive } from '../events/message-view.js'
 import { parseDateTime } from '../core/formatting/parse-datetime.js'
-import { buildWebhookForm, createFormParser, type WebhookForm } from './webhook-form.js'
-import { getWebhookMessage } from './webhook-messages.js'
 import {
   buildDeliveryView,
   buildWebhookAlerts,
   buildWebhookView,
   WEBHOOKS_URL,
 } from './webhook-view.js'
+import { getOwn } from '../core/validation/is-object.js'
+import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from './event-types.js'
+import { createWebhookValidators, NewWebhook } from './schemas.js'
+
+/** The form of an endpoint, as opened or as submitted. */
+export interface WebhookForm {
+  url: string
+  description: string
+  events: { type: string; description: string; isChecked: boolean }[]
+  errors: Partial<Record<'url' | 'description' | 'events', string>>
+}
+
+type FormValues = Pick<WebhookEndpoint, 'url' | 'description'> & { events: readonly string[] }
+
+/** By default, a new endpoint receives every order event. */
+const NEW_ENDPOINT: FormValues = {
+  url: '',
+  description: '',
+  events: WEBHOOK_EVENT_TYPES.filter((type) => type.startsWith('order.')),
+}
+
+export const buildWebhookForm = (
+  { url, description, events }: FormValues = NEW_ENDPOINT,
+  errors: WebhookForm['errors'] = {},
+): WebhookForm => ({
+  url,
+  description,
+  events: WEBHOOK_EVENT_TYPES.map((type) => ({
+    type,
+    description: EVENT_DESCRIPTIONS[type],
+    isChecked: events.includes(type),
+  })),
+  errors,
+})
+
+const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
+
+/** Creates the function that parses the submitted form; `value` is `null` if a field is invalid. */
+export function createFormParser(allowLoopback: boolean) {
+  const check = createWebhookValidators(allowLoopback).checker(NewWebhook)
+
+  return (body: Record<string, unknown>): { form: WebhookForm; value: NewWebhook | null } => {
+    const values = {
+      url: toText(body.url),
+      description: toText(body.description),
+      events: [body.events ?? []].flat().map(toText),
+    }
+    const checked = check(values)
+    if (checked.ok) return { form: buildWebhookForm(values), value: checked.value }
+    const errors: WebhookForm['errors'] = {}
+    for (const { path, message } of checked.errors) {
+      if (path === 'url') errors.url = values.url === '' ? 'enter a URL' : message
+      else if (path === 'description') errors.description = message
+      else errors.events = 'choose at least one event'
+    }
+    return { form: buildWebhookForm(values, errors), value: null }
+  }
+}
+
+/** Flash messages on the webhook pages, by code. */
+const MESSAGES: Partial<Record<string, string>> = {
+  'webhook-saved': 'The endpoint was saved.',
+  'webhook-enabled': 'The endpoint was enabled. You can replay failed and cancelled deliveries.',
+  'webhook-disabled': 'The endpoint was disabled. Pending deliveries were cancelled.',
+  'webhook-deleted': 'The endpoint was deleted.',
+  'webhook-tested': 'A test event is being sent.',
+  'webhook-replayed': 'The delivery will be sent again.',
+  'webhooks-replayed': 'The deliveries will be sent again.',
+  'webhooks-not-replayed': 'There are no deliveries to send again since that time.',
+}
+
+export const getWebhookMessage = (code: string): string | null => getOwn(MESSAGES, code) ?? null
 
 const MANAGE = { config: { permission: 'webhooks:manage' } } as const
 /** Requires a recent sign-in before a form opens, because a later sign-in would lose the input. */

@@ -1,12 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import { getAuditActor } from '../audit/audit-log.js'
 import { buildPaginationLinks } from '../core/http/pagination-links.js'
 import { problemResponse, problemResponses, withHeaders } from '../core/http/problem.js'
 import { createTooManyProblem, requireEnabled, requireFound } from './problems.js'
 import { logWebhookChange } from './log-change.js'
-import { toWebhook, toWebhookDelivery } from './responses.js'
 import {
   createWebhookValidators,
   DeliveryQuery,
@@ -20,6 +19,46 @@ import {
   WebhookWithSecret,
 } from './schemas.js'
 import { MAX_ENDPOINTS } from './endpoints.js'
+import type { Delivery } from '../events/outbox.js'
+import type { WebhookEndpoint } from './endpoint-store.js'
+
+const toIso = (ms: number): string => new Date(ms).toISOString()
+const toIsoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms))
+
+/** An endpoint as the API returns it. */
+export const toWebhook = (endpoint: WebhookEndpoint): Static<typeof Webhook> => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  description: endpoint.description,
+  events: endpoint.events,
+  enabled: endpoint.disabledReason === null,
+  disabledReason: endpoint.disabledReason,
+  disabledAt: toIsoOrNull(endpoint.disabledAt),
+  failingSince: toIsoOrNull(endpoint.failingSince),
+  previousSecretExpiresAt: toIsoOrNull(endpoint.previousSecretExpiresAt),
+  createdAt: toIso(endpoint.createdAt),
+  updatedAt: toIso(endpoint.updatedAt),
+})
+
+/** A delivery as the API returns it. */
+export const toWebhookDelivery = ({
+  message,
+  attempts,
+}: Delivery): Static<typeof WebhookDelivery> => ({
+  id: message.id,
+  type: message.type,
+  orderId: message.orderId,
+  state: message.state,
+  attempts: attempts.map(({ at, durationMs, status, detail }) => ({
+    at: toIso(at),
+    durationMs,
+    status,
+    detail,
+  })),
+  createdAt: toIso(message.createdAt),
+  nextAttemptAt: message.state === 'pending' ? toIso(message.nextAttemptAt) : null,
+  finishedAt: toIsoOrNull(message.finishedAt),
+})
 
 const PATH = '/api/admin/webhooks'
 const tags = ['Webhooks']

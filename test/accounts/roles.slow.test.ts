@@ -345,7 +345,7 @@ t.test('pages show what works for the role, and nothing else', async (t) => {
   t.same(new Set(await settings('manager')), new Set(['email', 'events']))
   t.same((await settings('owner')).slice(0, 5), [
     'api-keys',
-    'webhooks',
+    'audit-log',
     'email',
     'events',
     'people',

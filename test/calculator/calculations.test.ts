@@ -3,17 +3,19 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Calculation } from '../../src/calculator/calculator-data.js'
 import { toCalculatorForm, parseCalculatorForm } from '../../src/calculator/calculator-form.js'
-import { formatDuration } from '../../src/calculator/breakdown-view.js'
-import { toCarKilometres, toGasCubeEdge } from '../../src/calculator/comparisons.js'
+import { formatDuration, roundToTotal } from '../../src/calculator/breakdown-view.js'
+import {
+  toCarKilometres,
+  toGasCubeEdge,
+  buildResultView,
+} from '../../src/calculator/result-view.js'
 import { calculateEstimate } from '../../src/calculator/estimate.js'
-import { parseImoNumber } from '../../src/calculator/imo-number.js'
+import { parseImoNumber } from '../../src/calculator/vessel.js'
 import {
   createNumberFormatter,
   getNumberFormatter,
 } from '../../src/core/formatting/number-formatter.js'
-import { roundToTotal } from '../../src/core/formatting/round-to-total.js'
 import { parseNumber } from '../../src/core/formatting/number-input.js'
-import { buildResultView } from '../../src/calculator/result-view.js'
 import { buildCalculationSteps } from '../../src/calculator/calculation-steps.js'
 import {
   calculation,

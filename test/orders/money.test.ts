@@ -1,6 +1,5 @@
 import t from 'tap'
-import { getMinorUnitDigits } from '../../src/core/formatting/minor-units.js'
-import { formatMoney } from '../../src/core/formatting/money-formatter.js'
+import { getMinorUnitDigits, formatMoney } from '../../src/core/formatting/money-formatter.js'
 import { formatAmountInput, parseAmount } from '../../src/portal/orders/money-input.js'
 import { CURRENCIES } from '../../src/core/validation/formats.js'
 import { newOrder } from '../support/order-store.js'

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { createLinkSigner } from '../../src/qr-codes/link-signature.js'
-import { createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
+import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 import { postJson, startApp } from '../support/app.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 

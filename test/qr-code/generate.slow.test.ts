@@ -6,8 +6,7 @@ import { REAL_VESSELS, TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { avoidMidnight } from '../support/midnight.js'
 import { waitUntil } from '../support/wait-for.js'
 import { drawSvg, readQrCode, toGray, type GrayImage } from '../support/zbar.js'
-import { createLinkSigner } from '../../src/qr-codes/link-signature.js'
-import { createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
+import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 
 interface QrCodeResponse {
   calculatorType: 'fuel' | 'distance' | 'custom'

@@ -2,9 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Calculation, CalculatorType } from '../../src/calculator/calculator-data.js'
-import { createLinkSigner } from '../../src/qr-codes/link-signature.js'
+import {
+  createLinkSigner,
+  createPrefillLinks,
+  type LinkResult,
+} from '../../src/qr-codes/prefill-link.js'
 import { decodePrefillData, encodePrefillData } from '../../src/qr-codes/prefill-codec.js'
-import { createPrefillLinks, type LinkResult } from '../../src/qr-codes/prefill-link.js'
 import { createQrMatrix } from '../../src/core/html/qr-image.js'
 import { SECRET } from '../support/app.js'
 import { calculation, REAL_VESSELS, TYPICAL_CALCULATIONS, vessel } from '../support/calculations.js'

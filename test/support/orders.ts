@@ -5,7 +5,7 @@ import { PAYMENT_METHODS, type Checkout } from '../../src/orders/checkout.js'
 import { ORDER_ORIGINS, type Order } from '../../src/orders/order.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
 import { getTransitions, hasBeenPaid, ORDER_STATUSES } from '../../src/orders/order-status.js'
-import { isTextLine } from '../../src/core/validation/text-line.js'
+import { isTextLine } from '../../src/core/validation/text-rules.js'
 import { FORMATS } from '../../src/core/validation/formats.js'
 import { calculation, imoNumber, textLine } from './calculations.js'
 

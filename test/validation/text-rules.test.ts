@@ -3,8 +3,8 @@ import {
   isInternetEmail,
   listSpellings,
   toMailbox,
+  suggestEmail,
 } from '../../src/core/validation/email-address.js'
-import { suggestEmail } from '../../src/core/validation/email-suggestion.js'
 import { removeInvisible } from '../../src/core/validation/invisible-characters.js'
 import { findTextError, findTextLineError } from '../../src/core/validation/text-rules.js'
 import { decodePrefillData, encodePrefillData } from '../../src/qr-codes/prefill-codec.js'

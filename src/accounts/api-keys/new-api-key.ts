@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { API_KEY_SCOPE_NAMES, type ApiKeyScope } from '../permissions.js'
 import { stringEnum } from '../../core/validation/string-enum.js'
-import { textLine } from '../../core/validation/text-line.js'
+import { textLine } from '../../core/validation/text-rules.js'
 import { checker, type ValidationResult } from '../../core/validation/validator.js'
 
 export const Scope = stringEnum<ApiKeyScope>(API_KEY_SCOPE_NAMES)

@@ -7,7 +7,7 @@ import type {
 } from '@simplewebauthn/server'
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { Problem } from '../../core/http/problem.js'
-import { parseJson } from '../../core/validation/parse-json.js'
+import { parseJson } from '../../core/validation/is-object.js'
 import { checker } from '../../core/validation/validator.js'
 import type { Challenges } from './webauthn-challenges.js'
 import type { Passkey, SecondFactorStore } from './second-factor-store.js'

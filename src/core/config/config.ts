@@ -4,12 +4,15 @@ import { Ajv, type ErrorObject } from 'ajv'
 import fp from 'fastify-plugin'
 import { ConfigError } from './config-error.js'
 import { ConfigSchema, type Environment } from './config-schema.js'
-import { describeFileError } from './describe-file-error.js'
+import { describeFileError } from './read-or-create-file.js'
 import { findConfigErrors, isLongSecret } from './find-config-errors.js'
-import { findDatabaseConfigErrors, toNocoDbConfig } from '../../nocodb/nocodb-config.js'
+import {
+  findDatabaseConfigErrors,
+  toNocoDbConfig,
+  type NocoDbSettings,
+} from '../../nocodb/nocodb-config.js'
 import { findMailConfigErrors } from '../../mail/mail-config.js'
 import { readOrCreateSessionSecret } from './session-secret.js'
-import type { NocoDbSettings } from '../../nocodb/nocodb-settings.js'
 import { findOrderingConfigErrors } from '../../checkout/checkout-config.js'
 import { findPaymentConfigErrors } from '../../payments/payment-config.js'
 import { findProviderConfigErrors } from '../../provider/provider-config.js'

@@ -1,4 +1,4 @@
-import { isLoopback } from '../http/loopback.js'
+import { isLoopback } from '../http/client-address.js'
 import { isEmail } from '../validation/email-address.js'
 import { isCurrency } from '../validation/formats.js'
 import { parseAdminAccounts } from './admin-accounts.js'

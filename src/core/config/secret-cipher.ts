@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { deriveKey } from './derive-key.js'
+import { deriveKey } from './signer.js'
 
 const ALGORITHM = 'aes-256-gcm'
 const IV_BYTES = 12

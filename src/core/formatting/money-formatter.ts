@@ -1,4 +1,28 @@
-import { getMinorUnitDigits } from './minor-units.js'
+/**
+ * Currencies whose minor unit is not a hundredth, by number of decimals (ISO 4217, list one). CLDR
+ * and `Intl` have the decimals in common use instead, such as none for HUF and IDR.
+ */
+export const UNUSUAL_MINOR_UNITS: readonly { decimals: number; currencies: string[] }[] = [
+  {
+    decimals: 0,
+    currencies: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' '),
+  },
+  { decimals: 3, currencies: ['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'] },
+  { decimals: 4, currencies: ['CLF', 'UYW'] },
+]
+
+/** The number of decimals of all other currencies. */
+export const USUAL_DECIMALS = 2
+
+const decimalsByCurrency = new Map(
+  UNUSUAL_MINOR_UNITS.flatMap(({ decimals, currencies }) =>
+    currencies.map((currency) => [currency, decimals] as const),
+  ),
+)
+
+/** The number of decimals of a currency: 2 for EUR, 0 for JPY, 3 for BHD. */
+export const getMinorUnitDigits = (currency: string): number =>
+  decimalsByCurrency.get(currency) ?? USUAL_DECIMALS
 
 const formats = new Map<string, Intl.NumberFormat>()
 

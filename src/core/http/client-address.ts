@@ -22,3 +22,7 @@ export function normalizeForwardedFor(header: string): string {
   const lastInvalid = entries.findLastIndex((entry) => !isAddress(entry))
   return entries.slice(lastInvalid + 1).join(', ')
 }
+
+/** Whether a host, without brackets, is a loopback address. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { isLoopback } from '../http/loopback.js'
+import { isLoopback } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
 import { timingSafeEqualText } from '../http/timing-safe-equal.js'
 import type { Readiness, ReadinessCheck } from './telemetry.js'

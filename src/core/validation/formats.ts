@@ -1,6 +1,5 @@
 import { isEmail, isInternetEmail } from './email-address.js'
-import { isTextLine } from './text-line.js'
-import { findTextError, findTextLineError } from './text-rules.js'
+import { isTextLine, findTextError, findTextLineError } from './text-rules.js'
 
 /** ISO 4217 currency codes. */
 export const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))

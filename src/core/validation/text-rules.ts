@@ -1,3 +1,5 @@
+import { Type, type StringOptions } from '@sinclair/typebox'
+
 /** Characters that no text may contain, with the error message. */
 const FORBIDDEN: readonly [RegExp, string][] = [
   [/(?![\t\n\r])\p{Cc}/u, 'must not contain control characters'],
@@ -21,3 +23,10 @@ export function findTextLineError(text: string): string | null {
   if (BREAK.test(text)) return 'must be a single line without tabs'
   return findTextError(text) ?? (VISIBLE.test(text) ? null : 'must contain a visible character')
 }
+
+/** Whether a string is one line with at least one visible character, in any script. */
+export const isTextLine = (text: string): boolean => findTextLineError(text) === null
+
+/** Schema for a single line of text. */
+export const textLine = (options: StringOptions) =>
+  Type.String({ minLength: 1, format: 'text-line', 'x-remove-invisible': true, ...options })

@@ -1,5 +1,11 @@
 import type { Static, TSchema } from '@sinclair/typebox'
-import { Ajv, type FuncKeywordDefinition, type Options, type ValidateFunction } from 'ajv'
+import {
+  Ajv,
+  type FuncKeywordDefinition,
+  type Options,
+  type ValidateFunction,
+  type SchemaValidateFunction,
+} from 'ajv'
 import { toFieldErrors, type FieldError } from './field-errors.js'
 import { FORMATS } from './formats.js'
 import { removeInvisibleKeyword } from './invisible-characters.js'
@@ -88,3 +94,30 @@ export type Validators = ReturnType<typeof createValidators>
 
 /** Compiles schemas that need no extensions. */
 export const { checker } = createValidators({ formats: {}, keywords: [] })
+
+/**
+ * Ajv keyword for rules that involve more than one field of an object.
+ *
+ * @param findErrors also runs if individual fields are invalid; paths are relative to the object
+ */
+export function crossFieldKeyword(
+  keyword: string,
+  findErrors: (value: Record<string, unknown>) => FieldError[],
+): FuncKeywordDefinition {
+  const validate: SchemaValidateFunction = (
+    _schema: unknown,
+    value: Record<string, unknown>,
+    _parent,
+    context,
+  ) => {
+    const found = findErrors(value)
+    validate.errors = found.map(({ path, message }) => ({
+      keyword,
+      instancePath: `${context?.instancePath ?? ''}/${path}`,
+      message,
+      params: {},
+    }))
+    return found.length === 0
+  }
+  return { keyword, type: 'object', validate, errors: true }
+}

@@ -1,4 +1,4 @@
-import { calculatePrice } from '../../orders/price.js'
+import { calculatePrice } from '../../orders/amount.js'
 import type { FakePortfolio } from './portfolios.js'
 
 export interface LedgerEntry {

@@ -1,8 +1,9 @@
 import { once, type EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import type { stream, Worksheet } from 'exceljs'
-import type { ExcelColumn, ExportedOrder } from './excel-columns.js'
+import ExcelJS, { type stream, type Worksheet } from 'exceljs'
+import { type ExcelColumn, type ExportedOrder, createExcelColumns } from './excel-columns.js'
 import { HEADER, ROW } from './excel-styles.js'
+import type { Writable } from 'node:stream'
 
 declare module 'exceljs' {
   interface Worksheet {
@@ -78,4 +79,42 @@ export function createExcelSheet(
       sheet.commit()
     },
   }
+}
+
+const MAX_ROWS = 1_048_576
+
+interface Options {
+  /** Time zone of the dates; Excel dates have no time zone */
+  timeZone: string
+  /** Including the header */
+  rowsPerSheet?: number
+}
+
+/** Writes orders as an Excel workbook with as many sheets as needed. Ends the stream. */
+export async function writeWorkbook(
+  orders: Iterable<ExportedOrder> | AsyncIterable<ExportedOrder>,
+  file: Writable,
+  { timeZone, rowsPerSheet = MAX_ROWS }: Options,
+): Promise<void> {
+  const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
+    stream: file,
+    useStyles: true,
+    useSharedStrings: false,
+  })
+  workbook.creator = 'Clearwake'
+  workbook.lastModifiedBy = 'Clearwake'
+  workbook.created = workbook.modified = new Date()
+
+  const columns = createExcelColumns(timeZone)
+  let sheetCount = 1
+  let sheet = createExcelSheet(workbook, 'Orders', columns)
+  for await (const order of orders) {
+    if (sheet.countRows() === rowsPerSheet) {
+      sheet.end()
+      sheet = createExcelSheet(workbook, `Orders ${++sheetCount}`, columns)
+    }
+    await sheet.add(order)
+  }
+  sheet.end()
+  await workbook.commit()
 }

@@ -38,7 +38,7 @@ if (task.format === 'csv') {
   const { writeCsv } = await import('./csv-file.js')
   await writeCsv(batches, file, findPayments)
 } else {
-  const { writeWorkbook } = await import('./excel-workbook.js')
+  const { writeWorkbook } = await import('./excel-sheet.js')
   await writeWorkbook(toOrders(batches), file, { timeZone: task.timeZone })
 }
 await paymentReader?.close()

@@ -1,8 +1,116 @@
 import { createCsvReader, type CsvRecord } from './csv-reader.js'
-import { findFileTypeError, ZIP_SIGNATURE } from './detect-file-type.js'
 import { readWorkbook } from './excel-reader.js'
 import type { ImportError } from './import-errors.js'
-import { MAX_LINE_BYTES, splitLineBlocks } from './line-blocks.js'
+import { hasColumnName, findWrongSeparator } from './csv-header.js'
+import { isUtf8 } from 'node:buffer'
+
+const NEWLINE = 0x0a
+const BYTE_ORDER_MARK = '\ufeff'
+
+/** Far longer than any order; limits the memory used for a file without line breaks. */
+export const MAX_LINE_BYTES = 4 * 1024 * 1024
+
+/** Finds lines that are not UTF-8 or contain NUL. The block starts with line `firstLine`. */
+function* findEncodingErrors(block: Buffer, firstLine: number): Generator<ImportError> {
+  if (isUtf8(block) && !block.includes(0)) return
+  for (let line = firstLine, start = 0; start < block.length; line++) {
+    const end = block.indexOf(NEWLINE, start) + 1 || block.length
+    const bytes = block.subarray(start, end)
+    if (!isUtf8(bytes)) yield { line, column: null, message: 'is not valid UTF-8' }
+    if (bytes.includes(0)) yield { line, column: null, message: 'contains a NUL character' }
+    start = end
+  }
+}
+
+/**
+ * Splits a file into blocks of complete lines, each ending with LF. Removes the byte order mark.
+ */
+export async function* splitLineBlocks(
+  source: AsyncIterable<Buffer>,
+  onError: (error: ImportError) => void,
+): AsyncGenerator<{ text: string; bytes: number }> {
+  let line = 1
+  let pending: Buffer[] = []
+  let pendingBytes = 0
+
+  function finishBlock(last: Buffer): { text: string; bytes: number } {
+    const block = Buffer.concat([...pending, last])
+    for (const error of findEncodingErrors(block, line)) onError(error)
+    const text = block.toString('utf8')
+    const hasByteOrderMark = line === 1 && text.startsWith(BYTE_ORDER_MARK)
+    line += text.split('\n').length - 1
+    pending = []
+    pendingBytes = 0
+    return { text: hasByteOrderMark ? text.slice(1) : text, bytes: block.length }
+  }
+
+  for await (const chunk of source) {
+    const end = chunk.lastIndexOf(NEWLINE) + 1
+    if (end > 0) yield finishBlock(chunk.subarray(0, end))
+    pending.push(chunk.subarray(end))
+    pendingBytes += chunk.length - end
+    if (pendingBytes > MAX_LINE_BYTES) {
+      const message = 'is longer than 4 MB; the rest of the file was not read'
+      onError({ line, column: null, message })
+      return
+    }
+  }
+  if (pendingBytes > 0) {
+    const { text, bytes } = finishBlock(Buffer.alloc(0))
+    yield { text: `${text}\n`, bytes }
+  }
+}
+
+/** How a zip archive starts, such as an Excel workbook */
+export const ZIP_SIGNATURE = 'PK\x03\x04'
+
+const SAVE_AS_CSV = 'Save it as CSV (UTF-8) and import that file.'
+const UTF_16 = `This file is UTF-16 text. ${SAVE_AS_CSV}`
+
+/** First bytes (latin1) of files that are commonly mistaken for CSV. */
+const SIGNATURES: [prefix: string, message: string][] = [
+  ['\xd0\xcf\x11\xe0', `This file is an old Excel workbook. ${SAVE_AS_CSV}`],
+  ['\x1f\x8b', 'This file is compressed with gzip. Unpack it and import the CSV file.'],
+  ['%PDF-', 'This file is a PDF. Only CSV (UTF-8) files can be imported.'],
+  ['\xff\xfe', UTF_16],
+  ['\xfe\xff', UTF_16],
+]
+
+/** Whether the first bytes are ASCII characters in UTF-16 without a byte order mark. */
+const isUtf16WithoutBom = (start: Buffer): boolean =>
+  [0, 1].some((zero) => [0, 1, 2, 3].every((i) => (start[i] === 0) === (i % 2 === zero)))
+
+function findHeaderError(header: string, separator: string): string | null {
+  if (header === '') return 'This file is empty. Add a header line with the column names.'
+  if (hasColumnName(header, separator)) return null
+  const wrong = findWrongSeparator(header)
+  return wrong === null
+    ? 'This file does not contain orders. The first line must contain column names such as customerName.'
+    : `This file is separated by ${wrong}. Save it with commas as separators.`
+}
+
+/**
+ * Checks whether a file can be a CSV file of orders.
+ *
+ * @param start the first bytes of the file
+ * @param firstLine the line with the column names, without the LF
+ * @returns an error message, or `null`
+ */
+export function findFileTypeError(
+  start: Buffer,
+  firstLine: string,
+  separator: string,
+): string | null {
+  const first = start.toString('latin1', 0, 8)
+  const signature = SIGNATURES.find(([prefix]) => first.startsWith(prefix))
+  if (signature !== undefined) return signature[1]
+  if (isUtf16WithoutBom(start)) return UTF_16
+  const [header = '', ...otherLines] = firstLine.replace(/^\r+|\r+$/g, '').split(/\r+/)
+  const error = findHeaderError(header, separator)
+  return otherLines.length > 0 && error === null
+    ? 'The lines of this file end in CR only. Save it with LF or CRLF line endings.'
+    : error
+}
 
 interface Callbacks {
   /** Called for encoding errors, for a line that is too long and for a file that is not CSV */

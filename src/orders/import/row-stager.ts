@@ -2,8 +2,7 @@ import type { ImportConflict, StagedOrders } from '../store/sqlite/staged-orders
 import type { Header } from './csv-header.js'
 import type { CsvRecord } from './csv-reader.js'
 import type { ImportError, ImportErrors } from './import-errors.js'
-import { toImportedOrder } from './imported-order.js'
-import { createRowValidator } from './validate-row.js'
+import { toImportedOrder, createRowValidator } from './validate-row.js'
 
 /** Recorded in the history as the creator of imported orders. */
 const IMPORT_USER = 'import'

@@ -1,9 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { FULFILMENT_QUEUE } from '../../provider/fulfilment/auto-fulfilment.js'
 import { findLatestAttempt, type FulfilmentAttempt } from '../../orders/attempt.js'
-import { getCertificateNumber, hasEvidence } from '../../certificates/certificate.js'
+import {
+  getCertificateNumber,
+  hasEvidence,
+  formatRetirementDate,
+} from '../../certificates/certificate.js'
 import type { CertificateState } from '../../certificates/issued-certificates.js'
-import { formatRetirementDate } from '../../certificates/retirement-date.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import { findOrderMessage, type OrderMessage } from '../../orders/order-messages.js'
 import type { Formatters } from '../../core/formatting/formatters.js'

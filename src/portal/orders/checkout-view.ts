@@ -1,4 +1,4 @@
-import { describeShare } from '../../orders/describe-share.js'
+import { describeShare } from '../../orders/describe-order-trip.js'
 import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { METHOD_LABELS, ORIGIN_LABELS } from '../../orders/labels.js'

@@ -9,9 +9,8 @@ import {
   findTermsDifferences,
 } from '../../orders/accepted-terms.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
-import type { Amount } from '../../orders/amount.js'
+import { type Amount, calculatePrice } from '../../orders/amount.js'
 import type { Portfolio } from '../../provider/offset-order.js'
-import { calculatePrice } from '../../orders/price.js'
 import { truncateText } from '../../core/formatting/truncate-text.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { joinWithAnd } from '../../orders/labels.js'

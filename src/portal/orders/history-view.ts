@@ -8,7 +8,7 @@ import {
 import { findDifferences } from '../../orders/verify-response.js'
 import { ERASURE_FIELD } from '../../orders/erasure.js'
 import type { FieldChange, HistoryEntry, Order } from '../../orders/order.js'
-import { getOwn } from '../../core/validation/get-own.js'
+import { getOwn } from '../../core/validation/is-object.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { STATUS_LABELS } from '../../orders/labels.js'
 

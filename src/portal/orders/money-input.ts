@@ -3,8 +3,7 @@ import {
   formatUnambiguous,
   type ParsedNumber,
 } from '../../core/formatting/number-input.js'
-import { formatMoney } from '../../core/formatting/money-formatter.js'
-import { getMinorUnitDigits } from '../../core/formatting/minor-units.js'
+import { formatMoney, getMinorUnitDigits } from '../../core/formatting/money-formatter.js'
 import { Order } from '../../orders/order.js'
 
 const MAX_AMOUNT_MINOR = Order.properties.amountMinor.maximum ?? Number.MAX_SAFE_INTEGER

@@ -4,9 +4,9 @@ import type { AuditActor } from '../../audit/audit-entry.js'
 import { eraseViewNames } from '../../audit/erase-view-names.js'
 import type { Database } from '../../database/database.js'
 import { buildListUrl, parseListQuery } from '../../orders/list-query.js'
-import { getOwn } from '../../core/validation/get-own.js'
+import { getOwn } from '../../core/validation/is-object.js'
 import { removeInvisible } from '../../core/validation/invisible-characters.js'
-import { isTextLine } from '../../core/validation/text-line.js'
+import { isTextLine } from '../../core/validation/text-rules.js'
 
 /** A named list of orders, shared by all administrators. */
 export interface SavedView {

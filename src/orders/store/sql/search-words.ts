@@ -1,4 +1,4 @@
-import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../../core/formatting/minor-units.js'
+import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../../core/formatting/money-formatter.js'
 import type { SqlFragment } from './query-conditions.js'
 import { toOrderNumberKey } from './search-text.js'
 
