@@ -68,14 +68,13 @@ export function isValid(
   order: Order,
   attempt: FulfilmentAttempt | null,
 ): boolean {
-  if (!isPaid(order.status)) return false
-  if (content.retirement) return order.retirement !== null
-  const { provider } = content
-  return (
-    order.status === 'fulfilled' &&
-    attempt?.state !== 'released' &&
-    (provider === null || provider.orderId === order.orderSourceId)
-  )
+  const { provider, retirement } = content
+  const hasProviderOrder =
+    provider === null || (provider.orderId === order.orderSourceId && attempt?.state !== 'released')
+  if (!isPaid(order.status) || !hasProviderOrder) return false
+  return retirement
+    ? order.retirement !== null
+    : order.status === 'fulfilled' && attempt?.state !== 'released'
 }
 
 /** Letters and digits that are not easily confused with each other. */

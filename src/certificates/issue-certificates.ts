@@ -12,6 +12,7 @@ import type { EventConsumer } from '../orders/events/event-dispatcher.js'
 import { getMessageOrder, toVersionPayload } from '../orders/order-messages.js'
 import { enqueueMessage, type Message } from '../events/outbox.js'
 import type { Sender, SendResult } from '../events/outbox-worker.js'
+import { isSameTons } from '../orders/verify-response.js'
 import type { OffsetOrderSource } from '../provider/order-source-client.js'
 import { describeOrderTrip, describeShare } from '../orders/describe-order-trip.js'
 import {
@@ -122,15 +123,15 @@ export function createCertificateIssuer({
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options) {
   /**
-   * Reads the provider's data; `null` if it is not available.
+   * Reads the provider's data; `null` if it is not available, `differs` if it is not what was placed.
    *
    * @param isLast whether to return at least what the order is called at the provider
    */
   async function readProvider(
+    placed: FulfilmentAttempt,
     orderId: string,
-    portfolioId: number | null,
     isLast: boolean,
-  ): Promise<Pick<CertificateContent, 'projects' | 'provider'> | null> {
+  ): Promise<Pick<CertificateContent, 'projects' | 'provider'> | 'differs' | null> {
     const unknown = { certificateUrl: null, registryUrl: null, serialNumbers: [] }
     const provider = { ...unknown, name: providerName, orderId }
     if (source === null) return { projects: [], provider }
@@ -139,8 +140,14 @@ export function createCertificateIssuer({
     if (portfolios.outcome !== 'ok' || proof.outcome !== 'ok') {
       return isLast ? { projects: [], provider } : null
     }
+    const { record, ...certificate } = proof.value
+    const { portfolioId, tons } = placed
+    const isSame =
+      record === null ||
+      (isSameTons(record.tons, tons) && (record.portfolioId ?? portfolioId) === portfolioId)
+    if (!isSame) return 'differs'
     const portfolio = portfolios.value.find(({ id }) => id === portfolioId)
-    return { projects: portfolio?.projects ?? [], provider: { ...provider, ...proof.value } }
+    return { projects: portfolio?.projects ?? [], provider: { ...provider, ...certificate } }
   }
 
   async function issue(order: Order, message: Message): Promise<SendResult> {
@@ -166,13 +173,16 @@ export function createCertificateIssuer({
       return DONE
     }
 
-    const portfolioId = placed?.portfolioId ?? order.checkout?.portfolioId ?? null
     const known =
       placed === null || orderSourceId === null
         ? { projects: [], provider: null }
-        : await readProvider(orderSourceId, portfolioId, message.failures >= MAX_FAILURES)
+        : await readProvider(placed, orderSourceId, message.failures >= MAX_FAILURES)
     if (known === null) {
       return { outcome: 'retry', status: null, detail: 'The provider cannot be reached.' }
+    }
+    if (known === 'differs') {
+      const detail = 'The provider’s record differs from what was placed. Check the order.'
+      return { outcome: 'rejected', status: null, detail }
     }
     // The order may have been changed or erased while the provider responded.
     if ((await store.get(order.id))?.version !== order.version) {
@@ -211,7 +221,9 @@ export function createCertificateIssuer({
       if (order.checkout === null || !mayHaveEvidence(order)) return
       if (!getEventTypes(event).includes('order.fulfilled')) {
         const existing = await findOrderCertificate(tx, order.id)
-        if (existing !== null && isSameRetirement(existing, order)) return
+        const provider = existing?.content.provider ?? null
+        const isSameProvider = provider === null || provider.orderId === order.orderSourceId
+        if (existing !== null && isSameRetirement(existing, order) && isSameProvider) return
         // Imported orders may have evidence, and no certificate here.
         if (existing === null && !(await changedEvidence(order))) return
       }

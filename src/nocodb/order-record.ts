@@ -1,3 +1,4 @@
+import { wasEnded } from '../orders/accepted-terms.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { findLatestAttempt } from '../orders/attempt.js'
 import { isObject, parseJson } from '../core/validation/is-object.js'
@@ -40,7 +41,8 @@ const MAX_HISTORY_ENTRIES = 500
 
 /**
  * Keeps the newest entries within the limits, but at least one entry. Always keeps the latest
- * fulfilment attempt, because otherwise the order could be placed with the provider twice.
+ * fulfilment attempt, and that the order was cancelled or refunded, because otherwise the order could
+ * be placed with the provider twice, or though it has ended.
  */
 function truncateHistory(history: RecordedEntry[]): RecordedEntry[] {
   const kept: RecordedEntry[] = []
@@ -50,9 +52,11 @@ function truncateHistory(history: RecordedEntry[]): RecordedEntry[] {
     if (bytes > MAX_HISTORY_BYTES && kept.length > 0) break
     kept.push(entry)
   }
-  const attempt = history.findLast((entry) => findLatestAttempt([entry]) !== null)
-  if (attempt !== undefined && !kept.includes(attempt)) kept.push(attempt)
-  return kept.reverse()
+  const needed = [
+    history.findLast((entry) => findLatestAttempt([entry]) !== null),
+    history.findLast((entry) => wasEnded([entry])),
+  ]
+  return history.filter((entry) => kept.includes(entry) || needed.includes(entry))
 }
 
 export const serializeRecord = (record: OrderRecord): string =>

@@ -32,6 +32,20 @@ export function findAcceptedTerms(
   return { amountMinor: offsetMinor + serviceFeeMinor, currency, co2eKg, portfolioId }
 }
 
+/**
+ * Whether an order was cancelled or refunded, even if that was undone. What the guest accepted ended
+ * then, so a person decides whether its credits are bought.
+ */
+export const wasEnded = (history: readonly Pick<HistoryEntry, 'changes'>[]): boolean =>
+  history.some(({ changes }) =>
+    changes.some(
+      ({ field, from, to }) =>
+        field === 'status' &&
+        // An imported order may have been cancelled before its history begins.
+        [from, to].some((status) => status === 'cancelled' || status === 'refunded'),
+    ),
+  )
+
 /** A property of an order that differs from what the guest accepted. Pages show these names. */
 export type TermsDifference = 'CO₂e' | 'currency' | 'amount'
 

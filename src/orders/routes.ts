@@ -17,6 +17,7 @@ import { isSameMass, roundToGram } from './order-mass.js'
 import { NewOrderRequest, Order, OrderChanges, OrderReference } from './order.js'
 import {
   getEditPermission,
+  isGuestOrder,
   getStatusPermission,
   RECALCULATED_FIELDS,
   requireStatusPermission,
@@ -155,7 +156,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     if (order === null) return
     request.requirePermission(getEditPermission(order, fields))
     // Emails contain the private link of a guest's order, so the new address can read the order.
-    if (order.origin === 'guest' && fields.includes('customerEmail')) {
+    if (isGuestOrder(order) && fields.includes('customerEmail')) {
       request.requirePermission('orders:read')
     }
   }

@@ -29,12 +29,16 @@ const SETTLED_FIELDS: readonly string[] = ['co2eKg', 'amountMinor', 'currency', 
 /** What a recalculation changes. */
 export const RECALCULATED_FIELDS = ['calculation', 'co2eKg']
 
+/** Whether a guest ordered. An imported order may not say so, but has the checkout of one. */
+export const isGuestOrder = ({ origin, checkout }: Pick<Order, 'origin' | 'checkout'>): boolean =>
+  origin === 'guest' || checkout !== null
+
 /** The permission needed to edit fields of an order, except its status. */
 export const getEditPermission = (
-  { origin }: Pick<Order, 'origin'>,
+  order: Pick<Order, 'origin' | 'checkout'>,
   fields: readonly string[],
 ): Permission =>
   fields.includes('retirement') ||
-  (origin === 'guest' && fields.some((field) => SETTLED_FIELDS.includes(field)))
+  (isGuestOrder(order) && fields.some((field) => SETTLED_FIELDS.includes(field)))
     ? 'orders:settle'
     : 'orders:write'

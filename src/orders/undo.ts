@@ -10,8 +10,12 @@ import { STATUSES_AFTER_FULFILMENT } from './validate-order.js'
 
 type History = readonly { changes: readonly FieldChange[] }[]
 
-/** The status before the latest change; `undefined` if that change cannot be undone. */
+/**
+ * The status before the latest change; `undefined` if that change cannot be undone. Only an undo
+ * leads back to pending, and an undo is not undone: a person marks the order as paid again.
+ */
 export function getPreviousStatus(order: Order, [latest]: History): LiveStatus | undefined {
+  if (order.status === 'pending') return undefined
   const change = latest?.changes.find(({ field, to }) => field === 'status' && to === order.status)
   return LIVE_STATUSES.find((status) => status === change?.from)
 }

@@ -86,11 +86,19 @@ export const isReceived = (payment: Payment): boolean =>
  * Why the credits of an order are not bought automatically, as a clause; `null` if its payments do
  * not forbid it. Orders that are not paid through Stripe have no payments.
  */
-export function findPurchaseProblem(payments: readonly Payment[]): string | null {
+export function findPurchaseProblem(
+  order: Pick<Order, 'amountMinor' | 'currency'>,
+  payments: readonly Payment[],
+): string | null {
   if (payments.some(isDisputed)) return 'the customer’s bank disputes the payment'
-  return payments.some(({ settledAt, refundedMinor }) => settledAt !== null && refundedMinor > 0)
-    ? 'the payment was refunded in part or in full'
-    : null
+  const held = payments.filter((payment) => getBalance(payment) > 0)
+  const settled = payments.filter(({ settledAt }) => settledAt !== null)
+  if ([...held, ...settled].some(({ refundedMinor }) => refundedMinor > 0)) {
+    return 'the payment was refunded in part or in full'
+  }
+  return held.every((payment) => isSameAmount(payment, order))
+    ? null
+    : 'another amount was paid than the order total'
 }
 
 /**

@@ -53,7 +53,10 @@ export default fp(
               ),
           })
     app.decorate('payments', { store, service })
-    app.addPurchaseCheck(async (orderId) => findPurchaseProblem(await store.list(orderId)))
+    app.addPurchaseCheck(async (order) => {
+      await service?.checkReceived(order.id)
+      return findPurchaseProblem(order, await store.list(order.id))
+    })
     if (service !== null) {
       app.events.addConsumer('payments', service.consume)
       app.schedule('check payments', POLL_MS, () => service.checkDue())

@@ -239,6 +239,16 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       })
     },
 
+    /**
+     * Queries Stripe for the payments of an order that were received, in case a webhook about a
+     * refund or a dispute is late. Throws StripeUnavailableError or StripeRefusedError.
+     */
+    async checkReceived(orderId: string): Promise<void> {
+      for (const payment of await payments.list(orderId)) {
+        if (payment.state === 'paid') await check(payment, { isQuick: true })
+      }
+    },
+
     /** Closes an order's payment, so that the guest cannot pay. Never throws a Stripe error. */
     close: (orderId: string): Promise<CloseResult> =>
       closes(orderId, async () => {

@@ -44,7 +44,9 @@ export interface OffsetOrderSource {
   /** `null` if the order does not exist */
   getOrder(id: string): Promise<OrderSourceResult<OffsetOrder | null>>
   /** Returns the provider's proof of an order; missing values are `null` or empty. */
-  getCertificate(id: string): Promise<OrderSourceResult<ProviderCertificate>>
+  getCertificate(
+    id: string,
+  ): Promise<OrderSourceResult<ProviderCertificate & { record: OffsetOrder | null }>>
   /**
    * Places an order, which spends money, or gets a quote (`dryRun`). The request is sent only once.
    * Not every provider honours the idempotency key.
@@ -176,7 +178,8 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
     async getCertificate(id) {
       const order = await getOrder(id)
       if (order.outcome !== 'ok') return order
-      const certificate = order.value?.certificate ?? NO_CERTIFICATE
+      const record = order.value
+      const certificate = { ...(record?.certificate ?? NO_CERTIFICATE), record }
       if (certificate.certificateUrl !== null) return { outcome: 'ok', value: certificate }
       // Wren lists the certificate URLs with its purchases; other providers have no such list.
       const urls = await call({ method: 'GET', path: '/purchases' }, parseCertificateUrls)

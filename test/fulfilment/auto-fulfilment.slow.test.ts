@@ -374,3 +374,67 @@ t.test('two orders had certificates for one order at the provider', async (t) =>
   await sleep(1_500)
   t.match(toText(await other.get(path)), /Retirement pending/)
 })
+
+t.test('credits had no price limit if the provider named no price', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t, {
+    CURRENCY: 'EUR',
+    PRICE_PER_TONNE: '24.50',
+  })
+  const [first] = provider.portfolios
+  if (first === undefined) throw new Error('no portfolio')
+  provider.portfolios.splice(0, 1, { ...first, currency: 'EUR' })
+  await placeOrder(guest)
+  const unpriced = { ...first, currency: 'USD', pricePerTonMinor: 9_000_000 }
+  provider.portfolios.splice(0, 1, unpriced)
+  provider.hidesPrices = true
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  t.match(await waitForStop(ann), /The provider’s price is in USD, but the guest paid in EUR\./)
+  t.equal(provider.ledger.orders.length, 0)
+})
+
+t.test('an undo of an undo bought credits', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  provider.fault = 503
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const undo = async () => {
+    const { version } = await getOrder(ann, '1')
+    await ann.post('/admin/orders/1/restore', { version: String(version) })
+    const bulk = { action: 'undo', order: `1:${(await getOrder(ann, '1')).version}`, list: '' }
+    return toText(await ann.post('/admin/orders/bulk', bulk))
+  }
+  await undo()
+  provider.fault = null
+  await undo()
+  t.equal((await getOrder(ann, '1')).status, 'pending')
+  await sleep(1_500)
+  t.equal(provider.ledger.orders.length, 0)
+})
+
+t.test('an order that a gateway had refused was bought twice', async (t) => {
+  const { provider, app, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  provider.fault = 'refused_after_order'
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  await waitFor(async () => provider.ledger.orders.length === 1)
+  await skipPauses(app)
+  await sleep(1_500)
+  provider.fault = null
+  await skipPauses(app)
+  await waitForStatus(ann, '1', 'fulfilled')
+  t.equal(provider.ledger.orders.length, 1)
+})
+
+t.test('an order that a person was processing was bought again', async (t) => {
+  const { provider, app, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  provider.fault = 503
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const page = () => ann.get('/admin/orders/1').then(toText)
+  await waitFor(async () => (await page()).includes('The provider cannot be reached.'))
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'processing' })
+  provider.fault = null
+  await skipPauses(app)
+  t.match(await waitForStop(ann), /The order is processing\./)
+  t.equal(provider.ledger.orders.length, 0)
+})

@@ -182,6 +182,21 @@ t.test('truncates the history in a row but keeps the newest entry', async (t) =>
   t.ok(many.history.length < 500 && many.cell.length < 64 * 1024)
   t.equal(many.history.at(-1)?.version, 2_001)
   t.equal(store(3, 50_000).history.length, 1)
+  // A long history forgot a cancellation, so that the order could be bought.
+  const cancelled = {
+    ...entry(2, 0),
+    changes: [{ field: 'status', from: 'paid', to: 'cancelled' }],
+  }
+  const cell = serializeRecord({
+    order: toRecordedOrder(one),
+    by: 'ann',
+    request: null,
+    history: [cancelled, entry(3, 50_000), entry(4, 50_000)],
+  })
+  t.same(
+    parseRecord(cell)?.history.map(({ version }) => version),
+    [2, 4],
+  )
   for (const wrong of ['', '{', '[]', 'null', '{"order":{},"by":"x","history":[]}', 7, null]) {
     t.equal(parseRecord(wrong), null)
   }

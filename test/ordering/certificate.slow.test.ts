@@ -15,7 +15,7 @@ import { createGuest, findLink, placeOrder, toText } from '../support/guest.js'
 import { fillStore, RETIREMENT } from '../support/order-store.js'
 import { manyOrders } from '../support/portal.js'
 import { settle } from '../support/stripe.js'
-import { waitForEqual } from '../support/wait-for.js'
+import { waitFor, waitForEqual } from '../support/wait-for.js'
 import { startMailService } from '../support/mail-service.js'
 import {
   findArabicFont,
@@ -155,6 +155,44 @@ t.test('an order that was placed again kept the certificate of its lost order', 
   await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: '1' })
   t.equal((await guest.get(certificate)).status, 410, 'the ID that was given up is no evidence')
   t.notMatch(toText(await guest.get(path)), /View certificate/)
+})
+
+t.test('a certificate contradicted the provider’s record', async (t) => {
+  const { provider, ann, guest, app } = await startAutoFulfilment(t)
+  const path = await placeOrder(guest)
+  provider.fault = 'no_response_after_order'
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  provider.fault = null
+  await waitForStatus(ann, '1', 'fulfilled')
+  await waitForCertificate(guest, path)
+  const [record] = provider.ledger.orders
+  if (record === undefined) throw new Error('not placed')
+  record.tons = 0.002
+  await app.database.query('DELETE FROM certificates')
+  await app.database.query(
+    "UPDATE outbox SET state = 'pending', next_attempt_at = 0 WHERE queue = 'certificate'",
+  )
+  const readState = () => app.database.query("SELECT state FROM outbox WHERE queue = 'certificate'")
+  await waitForEqual(t, readState, [{ state: 'failed' }])
+  t.notMatch(toText(await guest.get(path)), /View certificate/)
+})
+
+t.test('a certificate with a retirement kept an order at the provider that was lost', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { ann, guest } = service
+  const { path, certificate } = await orderCertificate(service, '1')
+  await ann.call('PATCH', '/api/admin/orders/1', { retirement: RETIREMENT })
+  const second = await waitFor(async () => {
+    const link = findLink(await guest.get(path), 'View certificate')
+    return link !== certificate && link
+  })
+  await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: 'typed' })
+  t.equal((await guest.get(second)).status, 410)
+  const third = await waitFor(async () => {
+    const link = findLink(await guest.get(path), 'View certificate')
+    return link !== second && link
+  })
+  t.equal((await guest.get(third)).status, 200)
 })
 
 t.test('an order that was never placed gets no certificate from its status', async (t) => {

@@ -22,7 +22,13 @@ import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
 import { ADMIN } from '../support/sign-in.js'
 import { startSmtpServer } from '../support/smtp-server.js'
-import { getSessionId, getWebhookUrl, sendWebhooks, startStripe } from '../support/stripe.js'
+import {
+  getSessionId,
+  getWebhookUrl,
+  sendWebhooks,
+  settle,
+  startStripe,
+} from '../support/stripe.js'
 import { waitFor, waitForEqual } from '../support/wait-for.js'
 
 const PRICE = { CURRENCY: 'EUR', PRICE_PER_TONNE: '24.50', SERVICE_FEE_PERCENT: '10' }
@@ -955,4 +961,68 @@ t.test('emails named amounts that Stripe had not received or returned', async (t
     (await findMail('Order CW-000001 was refunded')).text,
     'We have refunded your payment of €50.00.',
   )
+})
+
+t.test('credits were bought after a refund whose webhook was lost', async (t) => {
+  const provider = await startProvider(t)
+  const service = await start(t, autoFulfil(provider))
+  const { stripe, app, getStatus, getAdminPage } = service
+  const { session } = await order(service)
+  provider.fault = 503
+  stripe.ledger.pay(session.id)
+  await waitForEqual(t, getStatus, 'paid')
+  await waitFor(async () => (await getAdminPage()).includes('The provider cannot be reached.'))
+  stripe.sender.url = null
+  stripe.ledger.refund(session.payment_intent ?? '', null)
+  stripe.fault = 500
+  provider.fault = null
+  await skipPauses(app)
+  await settle()
+  t.equal(provider.ledger.orders.length, 0, 'Stripe is unavailable')
+  stripe.fault = null
+  await skipPauses(app)
+  await waitForEqual(t, getStatus, 'refunded')
+  await skipPauses(app)
+  await settle()
+  t.equal(provider.ledger.orders.length, 0)
+})
+
+t.test('a payment of another amount, accepted by staff, bought credits', async (t) => {
+  const provider = await startProvider(t)
+  const service = await start(t, autoFulfil(provider))
+  const { stripe, ann, getPayments, getAdminPage } = service
+  for (const [index, [amount, refunded, reason]] of [
+    [1_000, 0, /another amount was paid than the order total/],
+    [AMOUNT, 4_000, /the payment was refunded in part or in full/],
+  ].entries() as Iterable<[number, [number, number, RegExp]]>) {
+    const id = String(index + 1)
+    service.guest = createGuest(service.url)
+    stripe.sender.url = null
+    const { session } = await order(service)
+    stripe.ledger.pay(session.id, { amount })
+    if (refunded > 0) stripe.ledger.refund(session.payment_intent ?? '', refunded)
+    sendWebhooks(stripe, service.url)
+    for (const event of stripe.sender.events) await stripe.sender.send(event)
+    await waitForEqual(t, async () => (await getPayments(id))[0].problem, 'differs')
+    await ann.call('PATCH', `/api/admin/orders/${id}`, { status: 'paid' })
+    await waitFor(async () => (await getAdminPage(id)).includes('Automatic placement stopped'))
+    t.match(await getAdminPage(id), reason)
+  }
+  t.equal(provider.ledger.orders.length, 0)
+})
+
+t.test('emails named a payment that had been returned before the order was paid', async (t) => {
+  const smtp = await startSmtpServer(t)
+  const service = await start(t, { ...(await mailEnvironment(smtp)), MAIL_HOLD_SECONDS: '0' })
+  const { stripe, ann, getPayments } = service
+  const { session } = await order(service)
+  stripe.ledger.pay(session.id, { amount: 1_000 })
+  await waitForEqual(t, async () => (await getPayments())[0].problem, 'differs')
+  await ann.post('/admin/orders/1/refund', {})
+  await waitForEqual(t, async () => (await getPayments())[0].status, 'refunded')
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const received = await waitFor(async () =>
+    smtp.mails.find(({ headers }) => headers.get('subject')?.toString().startsWith('Payment')),
+  )
+  t.match(received.text, 'We have received your payment of €53.90.')
 })

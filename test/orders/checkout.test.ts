@@ -7,7 +7,12 @@ import { openPostgres } from '../../src/database/postgres.js'
 import { openPostgresOrderStore } from '../../src/orders/store/postgres/postgres-order-store.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
 import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
-import { findAcceptedTerms, findTermsDifferences } from '../../src/orders/accepted-terms.js'
+import {
+  findAcceptedTerms,
+  findTermsDifferences,
+  wasEnded,
+} from '../../src/orders/accepted-terms.js'
+import { getEditPermission } from '../../src/orders/status-permission.js'
 import type { Checkout } from '../../src/orders/checkout.js'
 import { hashOrder } from '../../src/orders/idempotency-hashes.js'
 import { importOrders } from '../../src/orders/import/import-orders.js'
@@ -248,6 +253,21 @@ t.test(
     )
   },
 )
+
+t.test('an imported cancelled order could be bought after its restoration', (t) => {
+  const change = (from: string, to: string) => ({ changes: [{ field: 'status', from, to }] })
+  t.notOk(wasEnded([change('paid', 'processing'), change('pending', 'paid')]))
+  t.ok(wasEnded([change('pending', 'paid'), change('cancelled', 'pending')]))
+  t.ok(wasEnded([change('refunded', 'paid')]))
+  t.end()
+})
+
+t.test('an imported order without an origin lost the protection of a guest’s order', (t) => {
+  const imported = { origin: 'admin', checkout: CHECKOUT } as const
+  t.equal(getEditPermission(imported, ['co2eKg']), 'orders:settle')
+  t.equal(getEditPermission({ ...imported, checkout: null }, ['co2eKg']), 'orders:write')
+  t.end()
+})
 
 t.test('the stored hash of an order does not depend on its origin', (t) => {
   const order = newOrder()

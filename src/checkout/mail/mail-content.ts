@@ -41,7 +41,7 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
   order_cancelled: ({ orderNumber }) => ({
     title: `Order ${orderNumber} was cancelled`,
     paragraphs: [
-      'There is nothing to pay, and no carbon credits will be retired for you. If you have already paid, your payment will be refunded.',
+      'There is nothing to pay. If you have already paid, your payment will be refunded.',
     ],
     link: 'View your order',
   }),

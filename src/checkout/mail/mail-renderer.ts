@@ -1,3 +1,4 @@
+import { getBalance } from '../../payments/payment.js'
 import { formatMoney } from '../../core/formatting/money-formatter.js'
 import { getNumberFormatter } from '../../core/formatting/number-formatter.js'
 import type { OrderLinks } from '../order-links.js'
@@ -44,7 +45,9 @@ export function createMailRenderer(options: Options) {
 
   /** The latest payment that was received, and the latest that was refunded. */
   async function findAmounts(orderId: string): Promise<MailAmounts> {
-    const received = (await payments.list(orderId)).filter(({ state }) => state === 'paid')
+    const received = (await payments.list(orderId)).filter(
+      (payment) => payment.settledAt !== null || getBalance(payment) > 0,
+    )
     const refunded = received.find(({ refundedMinor }) => refundedMinor > 0)
     const [latest] = received
     return {

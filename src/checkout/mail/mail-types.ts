@@ -33,8 +33,8 @@ export function findMailTypes(
   return types
 }
 
-const STATUSES: Record<MailType, readonly OrderStatus[] | null> = {
-  order_received: null,
+const STATUSES: Record<MailType, readonly OrderStatus[]> = {
+  order_received: ['pending', ...PAID_STATUSES, 'refunded'],
   payment_received: [...PAID_STATUSES, 'refunded'],
   certificate_ready: PAID_STATUSES,
   order_cancelled: ['cancelled'],
@@ -43,4 +43,4 @@ const STATUSES: Record<MailType, readonly OrderStatus[] | null> = {
 
 /** Whether an email still applies. The change that it reports may have been undone. */
 export const isStillTrue = (type: MailType, status: OrderStatus): boolean =>
-  STATUSES[type]?.includes(status) ?? true
+  STATUSES[type].includes(status)

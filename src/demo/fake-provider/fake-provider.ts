@@ -17,6 +17,7 @@ export type FakeProviderFault =
   | 'connection_reset_after_order'
   | 'no_response_after_order'
   | 'no_response_instead_of_order'
+  | 'refused_after_order'
 
 export interface FakeProvider {
   /** The value for ORDERSOURCE_BASE_URL */
@@ -28,6 +29,8 @@ export interface FakeProvider {
   /** Delay of every response, ms */
   latencyMs: number
   fault: FakeProviderFault | null
+  /** Whether the list of portfolios has no prices */
+  hidesPrices: boolean
   close(): Promise<void>
 }
 
@@ -68,9 +71,9 @@ function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
   const { ledger } = provider
 
   app.get('/portfolios', async () => ({
-    portfolios: provider.portfolios.map((portfolio) => ({
+    portfolios: provider.portfolios.map(({ pricePerTonMinor, ...portfolio }) => ({
       ...portfolio,
-      cost_per_ton: portfolio.pricePerTonMinor / 100,
+      ...(provider.hidesPrices ? {} : { pricePerTonMinor, cost_per_ton: pricePerTonMinor / 100 }),
     })),
   }))
 
@@ -117,6 +120,7 @@ function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
     if (order === null) throw new ProviderError(402, 'Insufficient credits: top up your balance.')
     if (fault === 'connection_reset_after_order') raw.socket.resetAndDestroy()
     if (fault === 'no_response_after_order') return reply.hijack()
+    if (fault === 'refused_after_order') throw new ProviderError(402, 'Refused by a gateway.')
     return { ...quote, id: order.id, createdAt: order.createdAt }
   })
 }
@@ -152,6 +156,7 @@ export async function startFakeProvider({
     portfolios: [...PORTFOLIOS],
     latencyMs: 0,
     fault: null,
+    hidesPrices: false,
     close: () => app.close(),
   }
   app.setErrorHandler<Partial<ProviderError>>((error, _request, reply) => {

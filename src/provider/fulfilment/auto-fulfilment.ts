@@ -5,6 +5,7 @@ import {
   describeTerms,
   findAcceptedTerms,
   findTermsDifferences,
+  wasEnded,
 } from '../../orders/accepted-terms.js'
 import { isErased } from '../../orders/erasure.js'
 import { isPaid } from '../../orders/order-status.js'
@@ -52,17 +53,6 @@ const RETRY_DELAYS_MS = [
 const CONCURRENCY = 2
 /** Quoting, placing and recording take at most this many requests to the provider. */
 const MAX_REQUESTS = 6
-
-/**
- * Whether an order was cancelled or refunded, even if that was undone. What the guest accepted ended
- * then, so a person decides whether its credits are bought.
- */
-const wasEnded = (history: readonly HistoryEntry[]): boolean =>
-  history.some(({ changes }) =>
-    changes.some(
-      ({ field, to }) => field === 'status' && (to === 'cancelled' || to === 'refunded'),
-    ),
-  )
 
 const done = (detail: string): SendResult => ({ outcome: 'sent', status: null, detail })
 const retry = (detail: string, status: number | null = null): SendResult => ({
@@ -132,7 +122,7 @@ interface Options {
   store: OrderStore
   fulfilment: Fulfilment
   /** Returns why other features forbid to buy the credits of an order; `null` if none does */
-  findProblem: (orderId: string) => Promise<string | null>
+  findProblem: (order: Order) => Promise<string | null>
   /** Maximum duration of a request to the provider, ms */
   maxRequestMs: number
   /** Set by tests only */
@@ -170,6 +160,8 @@ export function createAutoFulfilment({
         'Placed, but another order has the same ID at the provider. An administrator needs to check it.',
       )
     }
+    const problem = await findProblem(order)
+    if (problem !== null) return done(`Placed, but not marked as fulfilled, because ${problem}.`)
     const command = { type: 'edit', changes: { status: 'fulfilled' } } as const
     const context = { by: AUTO_FULFILMENT, ifVersions: [order.version] }
     const { outcome } = await store.apply(order.id, command, context)
@@ -197,11 +189,22 @@ export function createAutoFulfilment({
     if (wasEnded(history)) {
       return reject('The order was cancelled or refunded before. An administrator can place it.')
     }
-    if (findLatestAttempt(history)?.state === 'released') {
+    const attempt = findLatestAttempt(history)
+    if (attempt?.state === 'released') {
       return reject('Another attempt was allowed. An administrator can place the order.')
     }
     if (order.retirement !== null) return reject('Its carbon credits are already retired.')
-    const problem = await findProblem(order.id)
+    if (attempt?.state === 'refused') {
+      const found = await fulfilment.checkRefused(order, attempt)
+      if (found.outcome === 'found') return complete(found.order)
+      // A gateway may have refused the response, and not the order.
+      if (found.outcome !== 'not_placed') {
+        return retry(
+          'The provider refused the order before. Its list does not show whether it was placed.',
+        )
+      }
+    }
+    const problem = await findProblem(order)
     if (problem !== null) return reject(`The credits are not bought, because ${problem}.`)
     const accepted = findAcceptedTerms(order, history)
     if (accepted === null) {
@@ -223,13 +226,13 @@ export function createAutoFulfilment({
         `The guest chose “${order.checkout?.portfolioName ?? ''}”, but the provider now calls the portfolio “${portfolio.name}”.`,
       )
     }
-    // A portfolio without a price was sold at the operator's own price, in the operator's currency.
-    if (price.currency !== order.currency && portfolio.pricePerTon !== null) {
+    // There is no exchange rate that would limit the price.
+    if (price.currency !== order.currency) {
       return reject(
         `The provider’s price is in ${price.currency}, but the guest paid in ${order.currency}.`,
       )
     }
-    if (price.currency === order.currency && price.amountMinor > order.amountMinor) {
+    if (price.amountMinor > order.amountMinor) {
       return reject('The provider’s price is higher than what the guest paid.')
     }
     const { version } = order
@@ -249,9 +252,8 @@ export function createAutoFulfilment({
     const attempt = findLatestAttempt(history)
     if (isUnresolved(order, attempt)) return resolve(order, attempt)
     if (order.orderSourceId !== null) return complete(order)
-    if (order.status !== 'paid' && order.status !== 'processing') {
-      return reject(`The order is ${order.status}.`)
-    }
+    // Only a person marks an order as processing before it is placed.
+    if (order.status !== 'paid') return reject(`The order is ${order.status}.`)
     return canBeFulfilled(order, attempt)
       ? place(order, history)
       : reject('There are no credits to buy.')

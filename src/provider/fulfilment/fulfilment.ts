@@ -1,8 +1,9 @@
 import fp from 'fastify-plugin'
+import type { Order } from '../../orders/order.js'
 import { createAutoFulfilment, erasePlacements } from './auto-fulfilment.js'
 import { createFulfilment, type Fulfilment } from './place-orders.js'
 
-type FindPurchaseProblem = (orderId: string) => Promise<string | null>
+type FindPurchaseProblem = (order: Order) => Promise<string | null>
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -26,9 +27,9 @@ export default fp(
     const autoFulfilment = createAutoFulfilment({
       store,
       fulfilment,
-      async findProblem(orderId) {
+      async findProblem(order) {
         for (const check of checks) {
-          const problem = await check(orderId)
+          const problem = await check(order)
           if (problem !== null) return problem
         }
         return null

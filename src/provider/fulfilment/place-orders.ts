@@ -190,6 +190,18 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
      */
     check,
 
+    /**
+     * Checks with the provider whether an order was placed although the attempt was refused; if so,
+     * records the provider order ID.
+     */
+    async checkRefused(order: Order, attempt: FulfilmentAttempt): Promise<CheckResult> {
+      const result = await providerCheck.find(attempt)
+      if (result.outcome !== 'placed') return result
+      const context = { by: attempt.by, ifVersions: ANY_VERSION }
+      await store.apply(order.id, { type: 'attempt', attempt: result.attempt }, context)
+      return { outcome: 'found', order: (await store.get(order.id)) ?? order }
+    },
+
     listPortfolios: async (): Promise<{ value: Portfolio[] } | ProviderFailure> =>
       getValue(await source.listPortfolios()),
     /** Requests the price of an order with a portfolio; nothing is ordered. */
