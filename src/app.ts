@@ -22,7 +22,7 @@ import apiDocs from './api-docs/api-docs.js'
 import core from './core/core.js'
 import database from './database/database-plugin.js'
 import stateStore from './database/state-store/state-store.js'
-import type { FirstAdministrator } from './accounts/configured-accounts.js'
+import configuredAccounts, { type FirstAdministrator } from './accounts/configured-accounts.js'
 import security from './accounts/security.js'
 import securityTxt from './core/server/security-txt.js'
 import portal from './portal/portal.js'
@@ -62,9 +62,10 @@ export async function buildApp({
   app.server.maxConnections = MAX_CONNECTIONS
 
   await app.register(core, { environment, validators })
+  await app.register(configuredAccounts, { onFirstAdministrator }) // before anything is stored
   await app.register(database)
   await app.register(stateStore)
-  await app.register(security, { onFirstAdministrator })
+  await app.register(security)
   await app.register(notifyUser, { delivery: mailDelivery })
   await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })
   await app.register(accounts)

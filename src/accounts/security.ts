@@ -3,20 +3,13 @@ import accountStore from './account-store-plugin.js'
 import apiKeys from './api-keys/api-keys.js'
 import auditLog from '../audit/audit.js'
 import authGuard from './auth-guard.js'
-import configuredAccounts, { type FirstAdministrator } from './configured-accounts.js'
 import flash from '../core/html/flash.js'
 import permissions from './require-permission.js'
 import session from './session.js'
 import settings from './settings.js'
 
-interface Options {
-  /** Called if the first administrator is created at start-up */
-  onFirstAdministrator: ((account: FirstAdministrator) => void) | undefined
-}
-
 /** Who may do what: accounts, sessions, API keys and permissions, and the log of what they did. */
-export default fp<Options>(async (app, { onFirstAdministrator }) => {
-  await app.register(configuredAccounts, { onFirstAdministrator })
+export default fp(async (app) => {
   await app.register(accountStore)
   await app.register(auditLog)
   await app.register(apiKeys)
