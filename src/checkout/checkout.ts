@@ -96,5 +96,5 @@ export default fp(
     await app.register(quoteRoutes)
     await app.register(pages)
   },
-  { name: 'ordering', dependencies: ['calculator', 'payments', 'certificates', 'state-store'] },
+  { name: 'checkout', dependencies: ['calculator', 'payments', 'certificates', 'state-store'] },
 )

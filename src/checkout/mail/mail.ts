@@ -60,5 +60,5 @@ export default fp<Options>(
       mail.announceCertificate(tx, order, certificate.code),
     )
   },
-  { name: 'mail', dependencies: ['ordering', 'payments', 'certificates', 'erasure'] },
+  { name: 'mail', dependencies: ['checkout', 'payments', 'certificates', 'erasure'] },
 )

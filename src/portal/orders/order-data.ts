@@ -2,8 +2,6 @@ import type { Fulfilment } from '../../provider/fulfilment/place-orders.js'
 import type { ProviderOrderRef } from '../../orders/store/order-store.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { Payment } from '../../payments/payment.js'
-import type { PaymentStore } from '../../payments/payment-store.js'
-import type { Payments } from '../../payments/stripe-payments.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import type { GuestOrderData } from './certificate-section.js'
 import type { buildOrderMailsView } from '../../checkout/mail/mail-view.js'
@@ -42,13 +40,6 @@ export interface OrderPageState {
   /** The result of checking with the provider */
   providerCheck?: 'not_placed' | 'inconclusive'
   providerNotice?: ProviderNotice
-}
-
-/** Payments through Stripe. */
-export interface OrderPayments {
-  store: PaymentStore
-  /** `null` if Stripe is not configured */
-  service: Payments | null
 }
 
 export interface OrderData {
