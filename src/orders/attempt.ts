@@ -83,6 +83,14 @@ export function summarizeAttempt(changes: readonly FieldChange[]): AttemptSummar
 export const findLatestAttempt = (history: History): FulfilmentAttempt | null =>
   listAttempts(history)[0] ?? null
 
+/**
+ * Returns the attempts that were refused, each as it was refused.
+ *
+ * @param history newest first
+ */
+export const listRefusedAttempts = (history: History): FulfilmentAttempt[] =>
+  listAttempts(history).filter(({ state }) => state === 'refused')
+
 /** Returns an attempt as it was confirmed; `null` if it is not in the history. */
 export const findConfirmedAttempt = (
   history: History,

@@ -142,5 +142,5 @@ export function getPaymentStatus({ state, amountMinor, refundedMinor }: Payment)
 }
 
 /** Whether a dispute has taken the money back, or still can. */
-export const isDisputed = ({ dispute }: Payment): boolean =>
+export const isDisputed = ({ dispute }: Pick<Payment, 'dispute'>): boolean =>
   dispute !== null && dispute !== 'won' && dispute !== 'warning_closed' && dispute !== 'prevented'

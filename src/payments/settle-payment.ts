@@ -73,7 +73,9 @@ export function decideSettlement(
       ? { type: 'status', status: 'refunded', isSettled }
       : none(null)
   }
-  if (!isHere) return none(null)
+  if (!isHere) {
+    return isMarkedByStripe ? { type: 'status', status: 'refunded', isSettled: true } : none(null)
+  }
   if (order.status === 'pending') {
     const isWhole = isSameAmount(payment, order) && payment.refundedMinor === 0
     return isWhole && !isDisputed(payment)

@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe'
-import type { PaymentState } from './payment.js'
+import { isDisputed, type PaymentState } from './payment.js'
 import { fromStripeAmount } from './stripe-amount.js'
 import { toStripeError } from './stripe-error.js'
 
@@ -16,7 +16,7 @@ export interface StripeSession {
   currency: string
   intentId: string | null
   refundedMinor: number
-  /** Stripe's status of the latest dispute */
+  /** Stripe's status of a dispute that is not won, or of the latest one */
   dispute: string | null
 }
 
@@ -132,8 +132,9 @@ export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: 
       charge === null ? 0 : fromStripeAmount(charge.amount_refunded, charge.currency).amountMinor
     const disputes =
       charge?.disputed && intent !== null
-        ? await stripe.disputes.list({ payment_intent: intent.id, limit: 1 }, options)
-        : null
+        ? (await stripe.disputes.list({ payment_intent: intent.id }, options)).data
+        : []
+    const dispute = disputes.find(({ status }) => isDisputed({ dispute: status })) ?? disputes[0]
     return {
       id: session.id,
       url: session.url,
@@ -141,7 +142,7 @@ export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: 
       ...received,
       intentId: getIntentId(payment_intent),
       refundedMinor: refunded,
-      dispute: disputes?.data[0]?.status ?? null,
+      dispute: dispute?.status ?? null,
     }
   }
 

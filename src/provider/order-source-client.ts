@@ -157,7 +157,10 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
 
   async function getOrder(id: string): Promise<OrderSourceResult<OffsetOrder | null>> {
     if (PATH_ID.test(id)) {
-      const order = await call({ method: 'GET', path: `/offset-orders/${id}` }, parseOrder)
+      const order = await call({ method: 'GET', path: `/offset-orders/${id}` }, (body, link) => {
+        const record = parseOrder(body, link)
+        return record?.id === id ? record : null
+      })
       if (order.outcome !== 'refused' || order.status !== 404) return order
     }
     // Not every provider has a route for a single order.

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import type { LedgerEntry } from '../../src/demo/fake-provider/ledger.js'
 import { createGuest, findLink, placeOrder, toText } from '../support/guest.js'
 import {
   autoFulfil,
@@ -419,6 +420,26 @@ t.test('an order that a gateway had refused was bought twice', async (t) => {
   await waitFor(async () => provider.ledger.orders.length === 1)
   await skipPauses(app)
   await sleep(1_500)
+  provider.fault = null
+  await skipPauses(app)
+  await waitForStatus(ann, '1', 'fulfilled')
+  t.equal(provider.ledger.orders.length, 1)
+})
+
+t.test('only the latest refused attempt was looked for', async (t) => {
+  const { provider, app, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  provider.fault = 'refused_after_order'
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  await waitFor(async () => provider.ledger.orders.length === 1)
+  const orders = provider.ledger.orders as LedgerEntry[]
+  const hidden = orders.splice(0)
+  await waitFor(async () => {
+    await skipPauses(app)
+    return provider.ledger.orders.length === 1
+  })
+  // The provider shows the first order, and has refused the second.
+  orders.splice(0, 1, ...hidden)
   provider.fault = null
   await skipPauses(app)
   await waitForStatus(ann, '1', 'fulfilled')

@@ -19,6 +19,7 @@ import {
   findConfirmedAttempt,
   findLatestAttempt,
   isUnresolved,
+  listRefusedAttempts,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
 import type { Fulfilment } from './place-orders.js'
@@ -195,7 +196,7 @@ export function createAutoFulfilment({
     }
     if (order.retirement !== null) return reject('Its carbon credits are already retired.')
     if (attempt?.state === 'refused') {
-      const found = await fulfilment.checkRefused(order, attempt)
+      const found = await fulfilment.checkRefused(order, listRefusedAttempts(history))
       if (found.outcome === 'found') return complete(found.order)
       // A gateway may have refused the response, and not the order.
       if (found.outcome !== 'not_placed') {
@@ -204,8 +205,6 @@ export function createAutoFulfilment({
         )
       }
     }
-    const problem = await findProblem(order)
-    if (problem !== null) return reject(`The credits are not bought, because ${problem}.`)
     const accepted = findAcceptedTerms(order, history)
     if (accepted === null) {
       return reject('What the guest accepted is not recorded. Check the order.')
@@ -235,6 +234,9 @@ export function createAutoFulfilment({
     if (price.amountMinor > order.amountMinor) {
       return reject('The provider’s price is higher than what the guest paid.')
     }
+    // Last, because it can change at any time.
+    const problem = await findProblem(order)
+    if (problem !== null) return reject(`The credits are not bought, because ${problem}.`)
     const { version } = order
     const result = await fulfilment.fulfil(order.id, {
       version,

@@ -176,7 +176,7 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     if (current === null) return { outcome: 'not_found' }
     const { order, attempt } = current
     if (!isUnresolved(order, attempt)) return { outcome: 'resolved', order }
-    const result = await providerCheck.find(attempt)
+    const result = await providerCheck.find([attempt])
     if (result.outcome !== 'placed') return result
     const context = { by, ifVersions: ANY_VERSION }
     await store.apply(id, { type: 'attempt', attempt: result.attempt }, context)
@@ -191,13 +191,13 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     check,
 
     /**
-     * Checks with the provider whether an order was placed although the attempt was refused; if so,
-     * records the provider order ID.
+     * Checks with the provider whether an order was placed although every attempt was refused; if
+     * so, records the provider order ID.
      */
-    async checkRefused(order: Order, attempt: FulfilmentAttempt): Promise<CheckResult> {
-      const result = await providerCheck.find(attempt)
+    async checkRefused(order: Order, attempts: readonly FulfilmentAttempt[]): Promise<CheckResult> {
+      const result = await providerCheck.find(attempts)
       if (result.outcome !== 'placed') return result
-      const context = { by: attempt.by, ifVersions: ANY_VERSION }
+      const context = { by: result.attempt.by, ifVersions: ANY_VERSION }
       await store.apply(order.id, { type: 'attempt', attempt: result.attempt }, context)
       return { outcome: 'found', order: (await store.get(order.id)) ?? order }
     },

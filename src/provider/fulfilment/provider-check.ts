@@ -43,11 +43,16 @@ export function createProviderCheck(store: OrderStore, source: OffsetOrderSource
       unrecorded.set(orderSourceId, orderNumber)
     },
 
-    async find(attempt: FulfilmentAttempt): Promise<FindResult> {
+    /** Looks for any of several attempts of an order. */
+    async find(attempts: readonly FulfilmentAttempt[]): Promise<FindResult> {
       const response = getValue(await source.listOrders())
       if (!('value' in response)) return response
-      const found = response.value.orders.find(({ note }) => note?.includes(attempt.reference))
-      if (found === undefined) {
+      const { orders } = response.value
+      const isNoted = ({ reference }: FulfilmentAttempt) =>
+        orders.find(({ note }) => note?.includes(reference))
+      const attempt = attempts.find(isNoted)
+      const found = attempt && isNoted(attempt)
+      if (attempt === undefined || found === undefined) {
         const missing = await findMissing(response.value)
         return missing === null
           ? { outcome: 'not_placed' }
