@@ -19,6 +19,7 @@ import { validators } from './orders/validators.js'
 import events from './orders/events/events.js'
 import payments from './payments/payments.js'
 import apiDocs from './api-docs/api-docs.js'
+import { CONFIG_PARTS } from './config-parts.js'
 import core from './core/core.js'
 import database from './database/database-plugin.js'
 import stateStore from './database/state-store/state-store.js'
@@ -61,7 +62,7 @@ export async function buildApp({
   const app: FastifyInstance = Fastify(serverOptions(environment, logStream))
   app.server.maxConnections = MAX_CONNECTIONS
 
-  await app.register(core, { environment, validators })
+  await app.register(core, { environment, configParts: CONFIG_PARTS, validators })
   await app.register(configuredAccounts, { onFirstAdministrator }) // before anything is stored
   await app.register(database)
   await app.register(stateStore)

@@ -1,11 +1,46 @@
-import { readFileSync } from 'node:fs'
-import { checkRules } from '../core/config/config-rules.js'
-import type { Environment } from '../core/config/config-schema.js'
-import { parseHttpUrl } from '../core/config/find-config-errors.js'
+import { Type } from '@sinclair/typebox'
+import {
+  checkRules,
+  limit,
+  optional,
+  toUrlRule,
+  type ConfigPart,
+  type Values,
+} from '../core/config/config-part.js'
+import type { Config } from '../core/config/config.js'
 import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 import { getChargeLimits } from '../payments/stripe-amount.js'
 import type { Amount } from '../orders/amount.js'
 import type { GetPriceTerms } from './price-parts.js'
+
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  SERVICE_FEE_PERCENT: Type.Number({
+    minimum: 0,
+    maximum: 1000,
+    default: 0,
+    description: "Percentage added to the provider's price",
+  }),
+  PRICE_PER_TONNE: optional(
+    'Price of carbon credits for a tonne of CO2e, in CURRENCY, such as 24.50',
+  ),
+  MINIMUM_AMOUNT: optional('Minimum amount of a guest order, in CURRENCY, such as 5'),
+  PAYMENT_INSTRUCTIONS: optional('How guests pay, shown with their orders; \\n is a line break'),
+  TERMS_URL: optional('Terms that guests agree to when they order'),
+  PRIVACY_URL: optional('Privacy notice, linked from the order form'),
+  ORDER_LIMIT_PER_CLIENT: limit(60, 'Guest orders per client per hour'),
+  ORDER_LIMIT_PER_EMAIL: limit(10, 'Guest orders per email address per hour'),
+  ORDER_RATE_LIMIT_PER_MINUTE: limit(600, 'Quotes, order forms and payments per client per minute'),
+  MAIL_HOLD_SECONDS: Type.Integer({
+    minimum: 0,
+    maximum: 3600,
+    default: 60,
+    description: 'How long emails wait after a change by a person, who may undo it',
+  }),
+}
 
 const DECIMAL = /^(\d{1,15})(?:\.(\d+))?$/
 
@@ -26,25 +61,12 @@ const PERCENT_DIGITS = 2
 
 const DEFAULT_CURRENCY = 'USD'
 
-/** The first bytes of TrueType and OpenType files. Collections and web fonts start differently. */
-const FONT_SIGNATURES = ['00010000', '4f54544f', '74727565']
-
-function isFontFile(path: string): boolean {
-  try {
-    return FONT_SIGNATURES.includes(readFileSync(path).subarray(0, 4).toString('hex'))
-  } catch {
-    return false
-  }
-}
-
-/** Finds errors in the environment variables for guest orders. */
-export function findOrderingConfigErrors(environment: NodeJS.ProcessEnv): string[] {
+function findErrors(environment: NodeJS.ProcessEnv): string[] {
   const { CURRENCY = DEFAULT_CURRENCY } = environment
   const digits = getMinorUnitDigits(CURRENCY)
   const decimals = digits === 0 ? 'without decimals' : `with at most ${digits} decimals`
   const isAmount = (text: string): boolean => (parseDecimal(text, digits) ?? 0) > 0
   const amount = `must be an amount in ${CURRENCY} greater than 0, ${decimals}`
-  const isUrl = (text: string): boolean => parseHttpUrl(text) !== null
   return checkRules(environment, [
     ['PRICE_PER_TONNE', isAmount, amount],
     ['MINIMUM_AMOUNT', isAmount, amount],
@@ -53,19 +75,13 @@ export function findOrderingConfigErrors(environment: NodeJS.ProcessEnv): string
       (text) => parseDecimal(text, PERCENT_DIGITS) !== null,
       `must be a number in plain digits, with at most ${PERCENT_DIGITS} decimals`,
     ],
-    ['TERMS_URL', isUrl, 'must be an http or https URL'],
-    ['PRIVACY_URL', isUrl, 'must be an http or https URL'],
-    ['CERTIFICATE_FONT', isFontFile, 'must be the path of a TTF or OTF file'],
-    [
-      'AUTO_FULFIL',
-      (text) => text !== 'true' || environment.ORDERSOURCE_BASE_URL !== undefined,
-      'needs an order source: set ORDERSOURCE_BASE_URL',
-    ],
+    toUrlRule('TERMS_URL'),
+    toUrlRule('PRIVACY_URL'),
   ])
 }
 
 type PriceConfig = Pick<
-  Environment,
+  Config,
   'CURRENCY' | 'PRICE_PER_TONNE' | 'SERVICE_FEE_PERCENT' | 'MINIMUM_AMOUNT'
 >
 
@@ -82,9 +98,7 @@ export const getOwnPrice = ({ PRICE_PER_TONNE, CURRENCY }: PriceConfig): Amount 
  * Returns a function that looks up the price terms of a currency. MINIMUM_AMOUNT only applies to
  * prices in CURRENCY. With Stripe, amounts are rounded up to what Stripe can charge.
  */
-export function createPriceTerms(
-  config: PriceConfig & Pick<Environment, 'PAYMENT'>,
-): GetPriceTerms {
+export function createPriceTerms(config: PriceConfig & Pick<Config, 'PAYMENT'>): GetPriceTerms {
   const serviceFee = Math.round(config.SERVICE_FEE_PERCENT * 10 ** PERCENT_DIGITS)
   const minimum = toAmount(config.MINIMUM_AMOUNT, config.CURRENCY)
   return (currency) => {
@@ -101,5 +115,8 @@ export function createPriceTerms(
  */
 export const getPaymentInstructions = ({
   PAYMENT_INSTRUCTIONS,
-}: Pick<Environment, 'PAYMENT_INSTRUCTIONS'>): string | null =>
+}: Pick<Config, 'PAYMENT_INSTRUCTIONS'>): string | null =>
   PAYMENT_INSTRUCTIONS?.replaceAll('\\n', '\n') ?? null
+
+/** Prices and guest orders. */
+export const checkoutConfig = { variables, findErrors } satisfies ConfigPart

@@ -2,6 +2,8 @@ import { createNocoDbClient } from '../nocodb/nocodb-client.js'
 import { NocoDbError } from '../nocodb/nocodb-error.js'
 import { setUpTable } from '../nocodb/table-setup.js'
 import { ConfigError } from '../core/config/config-error.js'
+import { CONFIG_PARTS } from '../config-parts.js'
+import { getNocoDbSettings, nocoDbConfig, nocoDbSetUpConfig } from '../nocodb/nocodb-config.js'
 import { loadConfig } from './load-config.js'
 
 function fail(message: string): never {
@@ -29,7 +31,9 @@ function formatError(error: unknown): string {
 
 /* Creates the orders table in NocoDB or adds missing columns; prints the changes and the table ID. */
 try {
-  const { nocoDb } = await loadConfig({ isSetUp: true })
+  const others = CONFIG_PARTS.filter((part) => part !== nocoDbConfig)
+  const parts = [...others, nocoDbSetUpConfig]
+  const nocoDb = getNocoDbSettings(await loadConfig(parts))
   if (nocoDb === null) fail('NocoDB is not configured.')
   const client = createNocoDbClient(nocoDb)
   const { tableId, mismatches } = await setUpTable({ client, ...nocoDb, onProgress: print })

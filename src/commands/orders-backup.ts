@@ -41,7 +41,7 @@ try {
   const config = await loadConfig()
   const orders = await backupDatabase(findDatabasePath(config), target)
   process.stdout.write(
-    config.nocoDb === null
+    config.DATABASE_BASE_URL === undefined
       ? `${formatOrderCount(orders)} backed up to ${target}\n`
       : `Everything except orders backed up to ${target}. Orders are in NocoDB: back up its database as well.\n`,
   )

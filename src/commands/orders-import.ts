@@ -58,13 +58,13 @@ const CACHE_KIB = 16 * 1024
 
 /** Opens the service's order database with a long lock timeout. */
 async function openStore(): Promise<{ db: Database; location: string }> {
-  const { DATA_DIR, DATABASE_URL, TIME_ZONE, nocoDb } = await loadConfig()
-  if (DATABASE_URL !== undefined && nocoDb === null) {
+  const { DATA_DIR, DATABASE_URL, DATABASE_BASE_URL, TIME_ZONE } = await loadConfig()
+  if (DATABASE_URL !== undefined && DATABASE_BASE_URL === undefined) {
     throw new ConfigError([
       'DATABASE_URL is set: orders are stored in PostgreSQL. Import the file without DATABASE_URL, then run npm run -s orders:copy',
     ])
   }
-  if (nocoDb !== null) {
+  if (DATABASE_BASE_URL !== undefined) {
     throw new ConfigError([
       'DATABASE_BASE_URL is set: orders are stored in NocoDB. Import the file into the orders table in NocoDB',
     ])

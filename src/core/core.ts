@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import type { Validators } from './validation/validator.js'
 import brand from './html/brand.js'
 import compression from './server/compression.js'
+import type { ConfigPart } from './config/config-part.js'
 import config from './config/config.js'
 import errorHandler from './server/error-handler.js'
 import gracefulShutdown from './server/graceful-shutdown.js'
@@ -20,12 +21,14 @@ import validation from './server/validation.js'
 interface Options {
   /** Environment variables, as listed in `.env.example` */
   environment: NodeJS.ProcessEnv
+  /** The variables of the features */
+  configParts: readonly ConfigPart[]
   validators: Validators
 }
 
 /** What every web service needs, in the order of its hooks. */
-export default fp<Options>(async (app, { environment, validators }) => {
-  await app.register(config, { environment })
+export default fp<Options>(async (app, { environment, configParts, validators }) => {
+  await app.register(config, { environment, parts: configParts })
   await app.register(gracefulShutdown)
   await app.register(securityHeaders)
   // Before any hook that can reject a request, so that rejected requests are counted.

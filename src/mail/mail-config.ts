@@ -1,8 +1,17 @@
-import { checkRules } from '../core/config/config-rules.js'
-import type { Environment } from '../core/config/config-schema.js'
+import { checkRules, optional, type ConfigPart, type Values } from '../core/config/config-part.js'
+import type { Config } from '../core/config/config.js'
 import { isLoopback } from '../core/http/client-address.js'
 import { isEmail } from '../core/validation/email-address.js'
 import { isTextLine } from '../core/validation/text-rules.js'
+
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  SMTP_URL: optional('Mail server, such as smtps://user:password@smtp.example.com'),
+  MAIL_FROM: optional('Sender of emails, such as Harbour Example <offset@example.com>'),
+}
 
 /** A mail server, with the credentials for it. */
 export interface SmtpServer {
@@ -65,8 +74,7 @@ export function parseMailAddress(text: string): MailAddress | null {
   return isEmail(address) && (name === '' || isTextLine(name)) ? { name, address } : null
 }
 
-/** Finds errors in the variables for emails. */
-export function findMailConfigErrors(environment: NodeJS.ProcessEnv): string[] {
+function findErrors(environment: NodeJS.ProcessEnv): string[] {
   const errors = checkRules(environment, [
     [
       'SMTP_URL',
@@ -94,9 +102,12 @@ export function getMailSettings({
   SMTP_URL,
   MAIL_FROM,
   BRAND_NAME,
-}: Pick<Environment, 'SMTP_URL' | 'MAIL_FROM' | 'BRAND_NAME'>): MailSettings | null {
+}: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'BRAND_NAME'>): MailSettings | null {
   const server = SMTP_URL === undefined ? null : parseSmtpUrl(SMTP_URL)
   const from = MAIL_FROM === undefined ? null : parseMailAddress(MAIL_FROM)
   if (server === null || from === null) return null
   return { server, from: { ...from, name: from.name || BRAND_NAME } }
 }
+
+/** The mail server. */
+export const mailConfig = { variables, findErrors } satisfies ConfigPart

@@ -1,7 +1,38 @@
+import { Type } from '@sinclair/typebox'
 import { DEFAULT_TITLES, parseColumnTitles, type ColumnTitles } from './columns.js'
-import { checkRules, type ConfigRule } from '../core/config/config-rules.js'
-import type { Environment } from '../core/config/config-schema.js'
+import {
+  checkRules,
+  optional,
+  type ConfigPart,
+  type ConfigRule,
+  type Values,
+} from '../core/config/config-part.js'
+import type { Config } from '../core/config/config.js'
 import { createHash } from 'node:crypto'
+
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  DATABASE_BASE_URL: optional('NocoDB that stores the orders, such as https://nocodb.example.com'),
+  DATABASE_BASE_ID: optional('Base ID'),
+  DATABASE_API_KEY: optional('API token with read and write access'),
+  DATABASE_ORDERS_TABLE_ID: optional('ID of the orders table'),
+  NOCODB_SYNC_INTERVAL: Type.Number({
+    minimum: 0.1,
+    maximum: 3600,
+    default: 5,
+    description: 'Seconds between synchronisations with NocoDB',
+  }),
+  NOCODB_REQUESTS_PER_SECOND: Type.Number({
+    minimum: 0.1,
+    maximum: 10_000,
+    default: 4,
+    description: 'Requests per second from this process to NocoDB',
+  }),
+  NOCODB_COLUMNS: optional('Column titles: field=Column, comma-separated'),
+}
 
 /** The NocoDB table that holds the orders, and how to access it. */
 export interface NocoDbSettings {
@@ -62,29 +93,31 @@ const RULES: readonly ConfigRule[] = [
   ],
 ]
 
-/**
- * Finds errors in the NocoDB environment variables.
- *
- * @param isSetUp true during set-up, when the table may not exist yet
- */
-export function findDatabaseConfigErrors(
-  environment: NodeJS.ProcessEnv,
-  isSetUp: boolean,
-): string[] {
-  const errors = checkRules(environment, RULES)
-  const required = REQUIRED.filter((name) => !isSetUp || name !== 'DATABASE_ORDERS_TABLE_ID')
-  const missing = required.filter((name) => environment[name] === undefined)
-  const isConfigured = isSetUp || REQUIRED.some((name) => environment[name] !== undefined)
-  if (!isConfigured || missing.length === 0) return errors
-  const why = isSetUp ? 'to set up NocoDB' : 'because other NocoDB variables are set'
-  return [...errors, ...missing.map((name) => `${name} is required ${why}`)]
+function findErrors(environment: NodeJS.ProcessEnv): string[] {
+  const isConfigured = REQUIRED.some((name) => environment[name] !== undefined)
+  const missing = isConfigured ? REQUIRED.filter((name) => environment[name] === undefined) : []
+  return [
+    ...checkRules(environment, RULES),
+    ...missing.map((name) => `${name} is required because other NocoDB variables are set`),
+  ]
+}
+
+/** While the table is set up, it may not exist yet. */
+function findSetUpErrors(environment: NodeJS.ProcessEnv): string[] {
+  const missing = REQUIRED.filter(
+    (name) => name !== 'DATABASE_ORDERS_TABLE_ID' && environment[name] === undefined,
+  )
+  return [
+    ...checkRules(environment, RULES),
+    ...missing.map((name) => `${name} is required to set up NocoDB`),
+  ]
 }
 
 /**
  * The NocoDB settings; `null` if NocoDB is not configured. `tableId` is empty if no table is set.
  */
-export function toNocoDbConfig(environment: Environment): NocoDbSettings | null {
-  const { DATABASE_BASE_URL, DATABASE_BASE_ID, DATABASE_API_KEY } = environment
+export function getNocoDbSettings(config: Config): NocoDbSettings | null {
+  const { DATABASE_BASE_URL, DATABASE_BASE_ID, DATABASE_API_KEY } = config
   if (
     DATABASE_BASE_URL === undefined ||
     DATABASE_BASE_ID === undefined ||
@@ -92,11 +125,11 @@ export function toNocoDbConfig(environment: Environment): NocoDbSettings | null 
   ) {
     return null
   }
-  const { NOCODB_COLUMNS, NOCODB_REQUESTS_PER_SECOND, NOCODB_SYNC_INTERVAL } = environment
+  const { NOCODB_COLUMNS, NOCODB_REQUESTS_PER_SECOND, NOCODB_SYNC_INTERVAL } = config
   return {
     baseUrl: new URL(DATABASE_BASE_URL).href.replace(/\/+$/, ''),
     baseId: DATABASE_BASE_ID,
-    tableId: environment.DATABASE_ORDERS_TABLE_ID ?? '',
+    tableId: config.DATABASE_ORDERS_TABLE_ID ?? '',
     token: DATABASE_API_KEY,
     titles:
       (NOCODB_COLUMNS === undefined ? null : parseColumnTitles(NOCODB_COLUMNS)) ?? DEFAULT_TITLES,
@@ -104,3 +137,9 @@ export function toNocoDbConfig(environment: Environment): NocoDbSettings | null 
     syncIntervalMs: NOCODB_SYNC_INTERVAL * 1000,
   }
 }
+
+/** The NocoDB base that stores the orders. */
+export const nocoDbConfig = { variables, findErrors } satisfies ConfigPart
+
+/** For `nocodb:setup`: requires all variables except for the ID of the table. */
+export const nocoDbSetUpConfig = { variables, findErrors: findSetUpErrors } satisfies ConfigPart

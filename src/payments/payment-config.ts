@@ -1,6 +1,41 @@
-import { checkRules, type ConfigRule } from '../core/config/config-rules.js'
-import { parseHttpUrl } from '../core/config/find-config-errors.js'
+import { Type } from '@sinclair/typebox'
+import { stringEnum } from '../core/validation/string-enum.js'
+import {
+  checkRules,
+  optional,
+  parseHttpUrl,
+  type ConfigPart,
+  type ConfigRule,
+  type Values,
+} from '../core/config/config-part.js'
 import { isLoopback } from '../core/http/client-address.js'
+
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  PAYMENT: stringEnum<'invoice' | 'stripe'>(['invoice', 'stripe'], {
+    default: 'invoice',
+    description: "How guests pay: by invoice, following PAYMENT_INSTRUCTIONS, or on Stripe's page",
+  }),
+  STRIPE_SECRET_KEY: optional('Secret or restricted API key of Stripe: sk_… or rk_…'),
+  STRIPE_WEBHOOK_SECRET: optional("Signing secret of Stripe's webhook endpoint: whsec_…"),
+  STRIPE_API_URL: Type.String({
+    default: 'https://api.stripe.com',
+    description: "Origin of Stripe's API",
+  }),
+  STRIPE_CHECKOUT_URL: Type.String({
+    default: 'https://checkout.stripe.com',
+    description: 'Origin of the payment page; your own with a custom domain at Stripe',
+  }),
+  STRIPE_CHECK_INTERVAL: Type.Number({
+    minimum: 0.1,
+    maximum: 3600,
+    default: 60,
+    description: 'Seconds between checks of a new payment, in case a webhook is lost',
+  }),
+}
 
 const REQUIRED = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const
 
@@ -23,8 +58,7 @@ const RULES: readonly ConfigRule[] = [
   ['STRIPE_CHECKOUT_URL', isSafeOrigin, ORIGIN],
 ]
 
-/** Finds errors in the environment variables for payments. */
-export function findPaymentConfigErrors(environment: NodeJS.ProcessEnv): string[] {
+function findErrors(environment: NodeJS.ProcessEnv): string[] {
   const errors = checkRules(environment, RULES)
   const isUsed =
     environment.PAYMENT === 'stripe' || REQUIRED.some((name) => environment[name] !== undefined)
@@ -38,3 +72,6 @@ export function findPaymentConfigErrors(environment: NodeJS.ProcessEnv): string[
     ),
   ]
 }
+
+/** How guests pay. */
+export const paymentConfig = { variables, findErrors } satisfies ConfigPart

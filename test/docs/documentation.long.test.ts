@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { projectRoot } from '../../src/core/config/project-root.js'
-import { ConfigSchema } from '../../src/core/config/config-schema.js'
+import { CONFIG_PARTS } from '../../src/config-parts.js'
+import { coreConfig } from '../../src/core/config/core-config.js'
 import { temporaryFolder } from '../support/app.js'
 import { distPath } from '../support/dist-path.js'
 import { freePort } from '../support/free-port.js'
@@ -72,7 +73,7 @@ t.test('every shell example in the documentation works against the demo', async 
 
 t.test('the documentation names only scripts, variables and files that exist', async (t) => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
-  const variables = Object.keys(ConfigSchema.properties)
+  const variables = [coreConfig, ...CONFIG_PARTS].flatMap((part) => Object.keys(part.variables))
   const inExample = [...read('.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
   t.same(inExample.toSorted(), variables.toSorted(), '.env.example lists every variable')
   const inTables = [...read('docs/configuration.md').matchAll(/^\|([^|]+)\|/gm)].flatMap(

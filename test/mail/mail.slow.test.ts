@@ -7,11 +7,7 @@ import { createMailbox } from '../../src/demo/mailbox.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { createCertificate } from '../support/certificate.js'
 import { createSmtpDelivery } from '../../src/mail/smtp-delivery.js'
-import {
-  findMailConfigErrors,
-  getMailSettings,
-  parseMailAddress,
-} from '../../src/mail/mail-config.js'
+import { mailConfig, getMailSettings, parseMailAddress } from '../../src/mail/mail-config.js'
 import { MAIL_FROM, skipPauses, startMailService } from '../support/mail-service.js'
 import { RETIREMENT } from '../support/order-store.js'
 import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
@@ -607,9 +603,9 @@ t.test('the configuration is checked', async (t) => {
     MAIL_FROM,
     PUBLIC_BASE_URL: 'https://carbon.example.com',
   }
-  const find = (changes: NodeJS.ProcessEnv) => findMailConfigErrors({ ...valid, ...changes })
+  const find = (changes: NodeJS.ProcessEnv) => mailConfig.findErrors({ ...valid, ...changes })
   t.same(find({}), [])
-  t.same(findMailConfigErrors({}), [])
+  t.same(mailConfig.findErrors({}), [])
   t.match(getMailSettings({ ...valid, BRAND_NAME: 'Clearwake' }), {
     server: {
       host: 'smtp.example.com',

@@ -8,6 +8,7 @@ import apiDocs from '../../src/api-docs/api-docs.js'
 import staticFiles from '../../src/core/html/static-files.js'
 import compression from '../../src/core/server/compression.js'
 import brand from '../../src/core/html/brand.js'
+import { CONFIG_PARTS } from '../../src/config-parts.js'
 import config from '../../src/core/config/config.js'
 import errorHandler from '../../src/core/server/error-handler.js'
 import gracefulShutdown from '../../src/core/server/graceful-shutdown.js'
@@ -44,7 +45,7 @@ export async function startExportApp(
     ...environment,
   }
   const app: FastifyInstance = Fastify(serverOptions(fullEnvironment, logStream))
-  await app.register(config, { environment: fullEnvironment })
+  await app.register(config, { environment: fullEnvironment, parts: CONFIG_PARTS })
   await app.register(gracefulShutdown)
   await app.register(staticFiles)
   await app.register(brand)

@@ -1,54 +1,32 @@
 import { isIP } from 'node:net'
 import env from '@fastify/env'
+import { Type, type TProperties } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import fp from 'fastify-plugin'
 import { ConfigError } from './config-error.js'
-import { ConfigSchema, type Environment } from './config-schema.js'
+import { isLongSecret, type ConfigPart, type Values } from './config-part.js'
+import { coreConfig } from './core-config.js'
 import { describeFileError } from './read-or-create-file.js'
-import { findConfigErrors, isLongSecret } from './find-config-errors.js'
-import {
-  findDatabaseConfigErrors,
-  toNocoDbConfig,
-  type NocoDbSettings,
-} from '../../nocodb/nocodb-config.js'
-import { findMailConfigErrors } from '../../mail/mail-config.js'
 import { readOrCreateSessionSecret } from './session-secret.js'
-import { findOrderingConfigErrors } from '../../checkout/checkout-config.js'
-import { findPaymentConfigErrors } from '../../payments/payment-config.js'
-import { findProviderConfigErrors } from '../../provider/provider-config.js'
 import { toFieldErrors } from '../validation/field-errors.js'
+
+type CoreVariables = Values<typeof coreConfig.variables>
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** As read by @fastify/env; use `config` instead */
-    environment: Environment
-    config: Config
+    environment: CoreVariables & Config
+    config: Readonly<Config>
     /** Public origin of the service, without a trailing slash; never taken from a request */
     publicBaseUrl: () => string
   }
 }
 
-/** Variables that the configuration holds in another form. */
-type Replaced =
-  | 'SESSION_SECRET'
-  | 'SESSION_SECRET_PREVIOUS'
-  | 'DATABASE_BASE_URL'
-  | 'DATABASE_BASE_ID'
-  | 'DATABASE_API_KEY'
-  | 'DATABASE_ORDERS_TABLE_ID'
-  | 'NOCODB_SYNC_INTERVAL'
-  | 'NOCODB_REQUESTS_PER_SECOND'
-  | 'NOCODB_COLUMNS'
-
-/** The validated configuration with its defaults. */
-export type Config = Readonly<
-  Omit<Environment, Replaced> & {
-    /** The NocoDB base that stores the orders; `null` for SQLite or PostgreSQL */
-    nocoDb: NocoDbSettings | null
-    /** The current secret, then the previous one */
-    sessionSecrets: readonly [string, ...string[]]
-  }
->
+/** The validated configuration with its defaults. Each feature adds its variables. */
+export interface Config extends Omit<CoreVariables, 'SESSION_SECRET' | 'SESSION_SECRET_PREVIOUS'> {
+  /** The current secret, then the previous one */
+  sessionSecrets: readonly [string, ...string[]]
+}
 
 /** A blank variable counts as not set, because most platforms clear variables in that way. */
 const removeBlanks = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
@@ -67,13 +45,11 @@ const ajv = new Ajv({
   removeAdditional: true,
 })
 
-/** Removes NocoDB's variables, so that only `nocoDb` contains its settings and token. */
-function removeNocoDbVariables(environment: Environment): Omit<Environment, Replaced> {
-  const entries = Object.entries(environment).filter(
-    ([name]) => !/^(DATABASE_(?!URL$|POOL_SIZE$)|NOCODB_)/.test(name),
-  )
-  return Object.fromEntries(entries) as Omit<Environment, Replaced>
-}
+/** Finds numbers such as 1e400, because Ajv does not check the result of its conversion. */
+const findInfiniteNumbers = (variables: TProperties, data: NodeJS.ProcessEnv): string[] =>
+  Object.keys(variables)
+    .filter((name) => Math.abs(Number(data[name])) === Infinity)
+    .map((name) => `${name} is too large`)
 
 /** Converts the schema errors that @fastify/env throws; rethrows anything else. */
 function toSchemaErrors(error: unknown): string[] {
@@ -100,25 +76,23 @@ function readOrCreateSecret(dataDir: string): string {
 
 interface Options {
   environment: NodeJS.ProcessEnv
-  /** For `nocodb:setup`: requires NocoDB's variables, except for the ID of the table */
-  isSetUp?: boolean
+  /** The variables of the features */
+  parts: readonly ConfigPart[]
 }
 
 /** Reads and validates the environment once; throws ConfigError. */
 export default fp<Options>(
-  async (app, { environment, isSetUp = false }) => {
+  async (app, { environment, parts }) => {
     const data = removeBlanks(environment)
+    const all = [coreConfig, ...parts]
+    const variables = Object.assign({}, ...all.map((part) => part.variables)) as TProperties
     const errors = [
-      ...findConfigErrors(data),
-      ...findProviderConfigErrors(data),
-      ...findOrderingConfigErrors(data),
-      ...findMailConfigErrors(data),
-      ...findPaymentConfigErrors(data),
-      ...findDatabaseConfigErrors(data, isSetUp),
+      ...all.flatMap(({ findErrors }) => findErrors?.(data) ?? []),
+      ...findInfiniteNumbers(variables, data),
     ]
     try {
       await app.register(env, {
-        schema: ConfigSchema,
+        schema: Type.Object(variables),
         data,
         env: false,
         confKey: 'environment',
@@ -130,16 +104,13 @@ export default fp<Options>(
     if (errors.length > 0) throw new ConfigError([...new Set(errors)])
 
     const { SESSION_SECRET, SESSION_SECRET_PREVIOUS, ...others } = app.environment
-    const variables = removeNocoDbVariables(others)
-    const nocoDb = toNocoDbConfig(app.environment)
-    const secret = SESSION_SECRET ?? readOrCreateSecret(variables.DATA_DIR)
+    const secret = SESSION_SECRET ?? readOrCreateSecret(others.DATA_DIR)
     const previous = SESSION_SECRET_PREVIOUS === undefined ? [] : [SESSION_SECRET_PREVIOUS]
-    const sessionSecrets: Config['sessionSecrets'] = [secret, ...previous]
-    const config: Config = Object.freeze({ ...variables, sessionSecrets, nocoDb })
+    const config = Object.freeze<Config>({ ...others, sessionSecrets: [secret, ...previous] })
     app.decorate('config', config)
     app.log.level = config.LOG_LEVEL
     app.decorate('publicBaseUrl', () => {
-      const { HOST, PORT, PUBLIC_BASE_URL } = variables
+      const { HOST, PORT, PUBLIC_BASE_URL } = config
       if (PUBLIC_BASE_URL !== undefined) return new URL(PUBLIC_BASE_URL).origin
       const address = app.server.address()
       const port = address !== null && typeof address === 'object' ? address.port : PORT

@@ -49,7 +49,7 @@ const pages: FastifyPluginAsync = async (app) => {
       { page: 'portal/settings/personal-data' },
       {
         form,
-        usesNocoDb: app.config.nocoDb !== null,
+        usesNocoDb: app.config.DATABASE_BASE_URL !== undefined,
         isRewriting: eraser.isRewriting(),
         success: isDone ? { text: 'The personal data was erased.' } : null,
       },

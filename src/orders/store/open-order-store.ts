@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Postgres } from '../../database/postgres.js'
 import type { Config } from '../../core/config/config.js'
+import { getNocoDbSettings } from '../../nocodb/nocodb-config.js'
 import { openNocoDbOrderStore } from '../../nocodb/nocodb-order-store.js'
 import type { OrderSource, OrderStore } from './order-store.js'
 import { openPostgresOrderStore } from './postgres/postgres-order-store.js'
@@ -52,7 +53,8 @@ async function openWritableStore(
   postgres: Postgres | null,
   log: FastifyBaseLogger,
 ): Promise<OrderStore> {
-  const { DATA_DIR: dataDir, DATABASE_URL: url, TIME_ZONE: timeZone, nocoDb } = config
+  const { DATA_DIR: dataDir, DATABASE_URL: url, TIME_ZONE: timeZone } = config
+  const nocoDb = getNocoDbSettings(config)
   if (nocoDb !== null) return openNocoDbOrderStore({ settings: nocoDb, dataDir, timeZone, log })
   if (postgres !== null && url !== undefined) {
     return openPostgresOrderStore({ postgres, url, timeZone, log })

@@ -1,4 +1,4 @@
-import { isEmail } from '../validation/email-address.js'
+import { isEmail } from '../core/validation/email-address.js'
 
 /** An account from ADMIN_ACCOUNTS. */
 export interface AdminAccount {

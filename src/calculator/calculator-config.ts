@@ -1,0 +1,23 @@
+import {
+  checkRules,
+  optional,
+  toSecretRule,
+  toUrlRule,
+  type ConfigPart,
+  type Values,
+} from '../core/config/config-part.js'
+
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  CHECKOUT_URL: optional('URL of the shop that results link to'),
+  CHECKOUT_SECRET: optional('At least 32 bytes; signs the parameters sent to CHECKOUT_URL'),
+}
+
+const findErrors = (environment: NodeJS.ProcessEnv): string[] =>
+  checkRules(environment, [toUrlRule('CHECKOUT_URL'), toSecretRule('CHECKOUT_SECRET')])
+
+/** The shop that results link to. */
+export const calculatorConfig = { variables, findErrors } satisfies ConfigPart

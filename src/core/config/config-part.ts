@@ -1,0 +1,61 @@
+import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox'
+
+/** The environment variables of a feature. */
+export interface ConfigPart {
+  /** The schemas of the variables, by name */
+  variables: TProperties
+  /** Finds errors that the schemas cannot express, in the raw text of the variables */
+  findErrors?: (environment: NodeJS.ProcessEnv) => string[]
+}
+
+/** The values of a feature's variables. */
+export type Values<Variables extends TProperties> = Static<TObject<Variables>>
+
+/** A variable that need not be set and has no default. */
+export const optional = (description: string) => Type.Optional(Type.String({ description }))
+
+/** A variable that limits how often something may happen. */
+export const limit = (fallback: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum: 1_000_000, default: fallback, description })
+
+/** A rule for the raw text of a variable. `description` completes the sentence "NAME …". */
+export type ConfigRule = readonly [
+  name: string,
+  isValid: (text: string) => boolean,
+  description: string,
+]
+
+/** Checks the variables that are set; returns an error for each broken rule. */
+export const checkRules = (
+  environment: NodeJS.ProcessEnv,
+  rules: readonly ConfigRule[],
+): string[] =>
+  rules.flatMap(([name, isValid, description]) => {
+    const text = environment[name]
+    return text === undefined || isValid(text) ? [] : [`${name} ${description}`]
+  })
+
+const MIN_SECRET_BYTES = 32
+
+/** The rule for variables that hold a secret. */
+export const toSecretRule = (name: string): ConfigRule => [
+  name,
+  isLongSecret,
+  `must have at least ${MIN_SECRET_BYTES} bytes`,
+]
+
+export const isLongSecret = (secret: string): boolean =>
+  Buffer.byteLength(secret) >= MIN_SECRET_BYTES
+
+/** Parses an http or https URL without credentials; `null` if it is none. */
+export function parseHttpUrl(text: string): URL | null {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url : null
+}
+
+/** The rule for variables that hold the address of a page. */
+export const toUrlRule = (name: string): ConfigRule => [
+  name,
+  (text) => parseHttpUrl(text) !== null,
+  'must be an http or https URL',
+]

@@ -1,0 +1,29 @@
+import { Type } from '@sinclair/typebox'
+import { checkRules, optional, type ConfigPart, type Values } from '../core/config/config-part.js'
+
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  DATABASE_URL: optional(
+    'PostgreSQL, such as postgres://user:password@host/name; SQLite without it',
+  ),
+  DATABASE_POOL_SIZE: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    default: 10,
+    description: 'PostgreSQL connections per process',
+  }),
+}
+
+function isPostgresUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^postgres(?:ql)?:$/.test(url.protocol)
+}
+
+const findErrors = (environment: NodeJS.ProcessEnv): string[] =>
+  checkRules(environment, [['DATABASE_URL', isPostgresUrl, 'must be a postgres or postgresql URL']])
+
+/** The database of the service. */
+export const databaseConfig = { variables, findErrors } satisfies ConfigPart
