@@ -1,7 +1,8 @@
 import type { Queryable } from '../database/database.js'
-import type { Certificate, CertificateContent } from './certificate.js'
+import { getCertificateNumber, type Certificate, type CertificateContent } from './certificate.js'
 
 const CODE = /^[\w-]{22}$/
+const NUMBER = /^[2-9A-Z]{4}-[2-9A-Z]{4}$/
 
 interface Row {
   code: string
@@ -24,6 +25,29 @@ export async function findCertificate(tx: Queryable, code: string): Promise<Cert
   if (!CODE.test(code)) return null
   const [row] = await tx.query<Row>(`SELECT ${COLUMNS} FROM certificates WHERE code = ?`, [code])
   return row === undefined ? null : toCertificate(row)
+}
+
+const BATCH_SIZE = 1_000
+
+/**
+ * Returns the IDs of the orders whose certificates have a number such as `7KQ2-M9XP`. Numbers are
+ * not stored, so it computes those of all certificates, in batches.
+ */
+export async function findOrdersByNumber(tx: Queryable, number: string): Promise<string[]> {
+  const wanted = number.toUpperCase()
+  if (!NUMBER.test(wanted)) return []
+  const found: string[] = []
+  let last: string | undefined = ''
+  while (last !== undefined) {
+    const rows: Pick<Row, 'code' | 'order_id'>[] = await tx.query(
+      `SELECT code, order_id FROM certificates WHERE code > ? ORDER BY code LIMIT ${BATCH_SIZE}`,
+      [last],
+    )
+    const matches = rows.filter((row) => getCertificateNumber(row) === wanted)
+    found.push(...matches.map(({ order_id }) => order_id))
+    last = rows.at(-1)?.code
+  }
+  return found
 }
 
 /** Returns the newest certificate of an order; `null` if it has none. */

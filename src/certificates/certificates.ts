@@ -3,7 +3,7 @@ import type { Queryable } from '../database/database.js'
 import type { Order } from '../orders/order.js'
 import type { Certificate } from './certificate.js'
 import { createCertificatePdfs } from './certificate-pdf.js'
-import { eraseBeneficiary, findCertificate } from './certificate-store.js'
+import { eraseBeneficiary, findCertificate, findOrdersByNumber } from './certificate-store.js'
 import { createCertificateIssuer } from './issue-certificates.js'
 import { createCertificates } from './issued-certificates.js'
 
@@ -50,7 +50,8 @@ export default fp(
     })
     app.orderFilters.addReference(async (reference) => {
       const certificate = await findCertificate(database, reference)
-      return certificate === null ? [] : [Number(certificate.orderId)]
+      const byNumber = await findOrdersByNumber(database, reference)
+      return [...(certificate === null ? [] : [certificate.orderId]), ...byNumber].map(Number)
     })
     const issuer = createCertificateIssuer({
       database,

@@ -49,7 +49,7 @@ export const OrderFilters = Type.Object({
       maxLength: MAX_SEARCH_LENGTH,
       format: 'text',
       description:
-        'Words to search for; each must occur in the order number, customer name, email, vessel name or IMO number, or equal the amount. A whole provider order ID, Stripe session or payment ID, or certificate code is found too',
+        'Words to search for; each must occur in the order number, customer name, email, vessel name or IMO number, or equal the amount. A whole provider order ID, Stripe session or payment ID, or certificate code or number is found too',
     }),
   ),
   // A longer list would repeat a status.

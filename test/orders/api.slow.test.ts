@@ -1,4 +1,5 @@
 import t from 'tap'
+import { getCertificateNumber } from '../../src/certificates/certificate.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { ordersContract } from '../contract/order-store-contract.js'
@@ -255,6 +256,8 @@ t.test(
       ['%20cs_test_a1%20', '2'],
       ['pi_3X', '2'],
       [code, '3'],
+      [getCertificateNumber({ code }), '3'],
+      [getCertificateNumber({ code }).toLowerCase(), '3'],
     ] as const) {
       t.same(await find(`q=${q}`), [id], q)
       t.same(await find(`q=${q}&status=paid`), [], 'with the other filters')
