@@ -28,7 +28,6 @@ const FOLDERS = [
 /** What a folder imports from below it nevertheless: [importing file, imported file]. */
 const EXCEPTIONS = {
   core: [
-    ['core/html/htmx', 'accounts/permissions'],
     ['core/server/error-handler', 'database/database'],
   ],
   audit: [['audit/pages', 'accounts/admin-pages']],

@@ -6,6 +6,7 @@ import { getOwn } from '../core/validation/is-object.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from './permissions.js'
 import { getBrowserName } from './browser-name.js'
 import type { Session } from './sessions.js'
+import { getUser } from './principal.js'
 
 /** Base path of the actions on sessions. */
 export const SESSIONS_URL = '/admin/account/sessions'
@@ -59,37 +60,33 @@ const SUCCESS: Partial<Record<string, string>> = {
 const pages: FastifyPluginAsync = async (app) => {
   await app.register(adminPages)
 
-  app.get(
-    ACCOUNT_URL,
-    OWN_WITHOUT_FACTOR,
-    async ({ adminSession, administrator, headers }, reply) => {
-      const { email, role } = administrator
-      const sessions = await app.sessions.list(administrator)
-      const isConfigured = app.configuredAccounts.some((account) => account.email === email)
-      const text = getOwn(SUCCESS, reply.consumeFlash()?.code ?? '')
-      return reply.renderView(
-        { page: 'accounts/account' },
-        {
-          administrator,
-          account: {
-            role: ROLE_LABELS[role],
-            description: ROLE_DESCRIPTIONS[role],
-            passwordUrl: isConfigured ? null : `${ACCOUNT_URL}/password`,
-          },
-          success: text === undefined ? null : { text },
-          sessions: buildSessionsView(sessions, adminSession, {
-            locale: getLocale(headers['accept-language']),
-            timeZone: app.config.TIME_ZONE,
-          }),
+  app.get(ACCOUNT_URL, OWN_WITHOUT_FACTOR, async (request, reply) => {
+    const user = getUser(request)
+    const { email, role } = user
+    const sessions = await app.sessions.list(user)
+    const isConfigured = app.configuredAccounts.some((account) => account.email === email)
+    const text = getOwn(SUCCESS, reply.consumeFlash()?.code ?? '')
+    return reply.renderView(
+      { page: 'accounts/account' },
+      {
+        account: {
+          role: ROLE_LABELS[role],
+          description: ROLE_DESCRIPTIONS[role],
+          passwordUrl: isConfigured ? null : `${ACCOUNT_URL}/password`,
         },
-      )
-    },
-  )
+        success: text === undefined ? null : { text },
+        sessions: buildSessionsView(sessions, user.session, {
+          locale: getLocale(request.headers['accept-language']),
+          timeZone: app.config.TIME_ZONE,
+        }),
+      },
+    )
+  })
 
   app.post(`${SESSIONS_URL}/end-others`, OWN, async (request, reply) => {
-    const { adminSession, log } = request
-    const { email, id } = adminSession
-    await app.sessions.endOthers(email, id)
+    const { log } = request
+    const { email, session } = getUser(request)
+    await app.sessions.endOthers(email, session.id)
     log.info({ email }, 'other sessions ended')
     await app.auditLog.record(request, { action: 'session.revoked', details: { others: true } })
     reply.setFlash({ code: 'other-sessions-ended', orderId: '' })
@@ -97,8 +94,8 @@ const pages: FastifyPluginAsync = async (app) => {
   })
 
   app.post<{ Params: { id: string } }>(`${SESSIONS_URL}/:id/end`, OWN, async (request, reply) => {
-    const { params, adminSession, log } = request
-    const { email } = adminSession
+    const { params, log } = request
+    const { email } = getUser(request)
     if (!(await app.sessions.end(email, params.id))) {
       throw new Problem(404, 'This session does not exist, or has already ended.')
     }

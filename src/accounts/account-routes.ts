@@ -105,7 +105,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { body, administrator, log } = request
+      const { body, actor, log } = request
       const email = body.email.toLowerCase()
       const created = await app.accounts.invite(
         { email, role: body.role },
@@ -114,7 +114,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       )
       if (created === null) throw createDuplicateProblem(email)
       const { account, token } = created
-      log.info({ account: account.id, by: administrator.email }, 'account invited')
+      log.info({ account: account.id, by: actor }, 'account invited')
       const inviteUrl = app.publicBaseUrl() + getLinkPath('invitation', token)
       return reply.code(201).send({ ...toResponse(account), inviteUrl })
     },
@@ -137,10 +137,10 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request) => {
-      const { params, body, administrator, log } = request
+      const { params, body, actor, log } = request
       const result = await app.accounts.update(params.id, body, getAuditActor(request))
       const account = getChangedAccount(result)
-      log.info({ account: account.id, ...body, by: administrator.email }, 'account changed')
+      log.info({ account: account.id, ...body, by: actor }, 'account changed')
       return toResponse(account)
     },
   )
@@ -176,9 +176,9 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { params, administrator, log } = request
+      const { params, actor, log } = request
       getChangedAccount(await app.accounts.remove(params.id, getAuditActor(request)))
-      log.info({ account: params.id, by: administrator.email }, 'account deleted')
+      log.info({ account: params.id, by: actor }, 'account deleted')
       return reply.code(204).send(null)
     },
   )

@@ -6,6 +6,7 @@ import type { Account } from './account-store.js'
 import { toText } from './password-form.js'
 import type { SecondFactors } from './second-factor/second-factors.js'
 import type { SignIn } from './sign-in.js'
+import { getUser } from './principal.js'
 
 type Fields = Record<string, unknown>
 
@@ -28,11 +29,11 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
   } as const
 
   async function showForm(
-    { administrator }: FastifyRequest,
+    request: FastifyRequest,
     reply: FastifyReply,
     { returnTo, error }: { returnTo: unknown; error: string | null },
   ) {
-    const { passkeys } = await secondFactors.find(administrator.email)
+    const { passkeys } = await secondFactors.find(getUser(request).email)
     return reply.renderView(
       { page: 'accounts/confirm' },
       {
@@ -59,7 +60,7 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
 
   app.post<{ Body: Fields | undefined }>(CONFIRM_URL, options, async (request, reply) => {
     const { returnTo, password } = request.body ?? {}
-    const { email } = request.administrator
+    const { email, session } = getUser(request)
     let account
     try {
       if (toText(password) === '') throw new Problem(422, 'Enter your password')
@@ -73,7 +74,7 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
         error: isWrong ? 'The password is wrong.' : error.message,
       })
     }
-    await restart(request, reply, account, request.adminSession.isMultiFactor)
+    await restart(request, reply, account, session.isMultiFactor)
     return reply.redirect(toSafeRedirectPath(returnTo), 303)
   })
 

@@ -6,6 +6,7 @@ import { getMailSettings } from '../mail/mail-config.js'
 import type { MailDelivery } from '../mail/mail-delivery.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import type { Notice, NoticePayload } from './notices.js'
+import { findUser } from './principal.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -42,7 +43,7 @@ export default fp<{ delivery: MailDelivery | undefined }>(
 
     app.decorate('notifyUser', async (request, email, notice) => {
       if (!isMailConfigured) return
-      const user = request.knownAdministrator?.email ?? email
+      const user = findUser(request)?.email ?? email
       const browser = getBrowserName(request.headers['user-agent'] ?? '')
       const by = user === email ? `${browser}, ${getAuditAddress(request) ?? ''}` : user
       const payload: NoticePayload = { email, at: Date.now(), by }

@@ -5,6 +5,7 @@ import adminPages from './admin-pages.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import { hashPassword, verifyPassword } from './password.js'
 import { parsePasswordForm, toText } from './password-form.js'
+import { getUser } from './principal.js'
 
 const OWN = { config: { permission: 'account:own' } } as const
 
@@ -23,10 +24,7 @@ const pages: FastifyPluginAsync = async (app) => {
 
   const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
   const renderForm = (reply: FastifyReply, errors: Errors = {}) =>
-    reply.renderView(
-      { page: 'accounts/change-password' },
-      { administrator: reply.request.administrator, errors },
-    )
+    reply.renderView({ page: 'accounts/change-password' }, { errors })
 
   async function getOwnAccount(email: string) {
     const account = await app.accounts.find(email)
@@ -39,8 +37,8 @@ const pages: FastifyPluginAsync = async (app) => {
     return account
   }
 
-  app.get(PASSWORD_URL, OWN, async ({ administrator }, reply) => {
-    await getOwnAccount(administrator.email)
+  app.get(PASSWORD_URL, OWN, async (request, reply) => {
+    await getOwnAccount(getUser(request).email)
     return renderForm(reply)
   })
 
@@ -49,7 +47,7 @@ const pages: FastifyPluginAsync = async (app) => {
     { ...OWN, compress: false },
     async (request, reply) => {
       const { body = {}, log } = request
-      const { email } = request.administrator
+      const { email, session } = getUser(request)
       const { passwordHash } = await getOwnAccount(email)
       // Limits password guessing on a computer that was left unlocked.
       const guesses = `password-change:${hashIdentifier('password change', email)}`
@@ -77,7 +75,7 @@ const pages: FastifyPluginAsync = async (app) => {
       log.info({ email }, 'password changed')
       await app.notifyUser(request, email, 'password.changed')
       // The change has ended all sessions, including this one.
-      await reply.startSession(account, request.adminSession.isMultiFactor)
+      await reply.startSession(account, session.isMultiFactor)
       reply.setFlash({ code: 'password-changed', orderId: '' })
       return reply.redirect('/admin/account', 303)
     },

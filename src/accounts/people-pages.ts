@@ -12,6 +12,7 @@ import adminPages from './admin-pages.js'
 import { getOwn } from '../core/validation/is-object.js'
 import { checker } from '../core/validation/validator.js'
 import { getFormatters, type Formatters } from '../core/formatting/formatters.js'
+import { getUser } from './principal.js'
 
 interface Route {
   Params: { id: string }
@@ -139,7 +140,7 @@ const pages: FastifyPluginAsync = async (app) => {
     )
 
   async function renderList(reply: FastifyReply, newLink: NewLink | null = null) {
-    const { email } = reply.request.administrator
+    const { email } = getUser(reply.request)
     const format = getRequestFormatters(reply.request)
     const accounts = await app.accounts.list()
     const text = getOwn(SUCCESS, reply.consumeFlash()?.code ?? '')
@@ -171,7 +172,7 @@ const pages: FastifyPluginAsync = async (app) => {
   )
 
   app.post<Route>(PEOPLE_URL, MANAGE_LINKS, async (request, reply) => {
-    const { administrator, body = {}, log } = request
+    const { actor, body = {}, log } = request
     const { form, value } = parseInviteForm(body)
     if (value === null) return renderInvitation(reply.code(422), form)
     const created = await app.accounts.invite(value, getAuditActor(request), (tx, { id }) =>
@@ -182,18 +183,18 @@ const pages: FastifyPluginAsync = async (app) => {
       return renderInvitation(reply.code(409), { ...form, errors: { email: message } })
     }
     const { account, token } = created
-    log.info({ account: account.id, by: administrator.email }, 'account invited')
+    log.info({ account: account.id, by: actor }, 'account invited')
     const url = app.publicBaseUrl() + getLinkPath('invitation', token)
     const newLink = { email: account.email, url, isInvitation: true, isSent: mail.isConfigured }
     return renderList(reply, newLink)
   })
 
   app.post<Route>(`${PEOPLE_URL}/:id/role`, MANAGE, async (request, reply) => {
-    const { params, body, administrator, log } = request
+    const { params, body, actor, log } = request
     const role = ROLES.find((name) => name === body?.role)
     if (role === undefined) throw new Problem(422, 'Choose a role.')
     getChangedAccount(await app.accounts.update(params.id, { role }, getAuditActor(request)))
-    log.info({ account: params.id, role, by: administrator.email }, 'account changed')
+    log.info({ account: params.id, role, by: actor }, 'account changed')
     return redirect(reply, 'account-changed')
   })
 
@@ -202,9 +203,9 @@ const pages: FastifyPluginAsync = async (app) => {
     ['disable', true],
   ] as const) {
     app.post<Route>(`${PEOPLE_URL}/:id/${action}`, MANAGE, async (request, reply) => {
-      const { params, administrator, log } = request
+      const { params, actor, log } = request
       getChangedAccount(await app.accounts.update(params.id, { disabled }, getAuditActor(request)))
-      log.info({ account: params.id, disabled, by: administrator.email }, 'account changed')
+      log.info({ account: params.id, disabled, by: actor }, 'account changed')
       return redirect(reply, `account-${action}d`)
     })
   }
@@ -214,7 +215,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const purpose = state === 'invited' ? 'invitation' : 'password-reset'
     const token = await app.accounts.createLink(id, purpose)
     if (token === null) throw new Problem(409, 'The password of this account cannot be reset here.')
-    request.log.info({ account: id, purpose, by: request.administrator.email }, 'link created')
+    request.log.info({ account: id, purpose, by: request.actor }, 'link created')
     const details = { id, email, purpose }
     await app.auditLog.record(request, { action: 'account.link_created', details })
     const url = app.publicBaseUrl() + getLinkPath(purpose, token)
@@ -230,15 +231,15 @@ const pages: FastifyPluginAsync = async (app) => {
   app.get<Route>(`${PEOPLE_URL}/:id/delete`, FORM, async (request, reply) => {
     const account = await findAccount(request)
     const format = getRequestFormatters(request)
-    const person = buildPersonView(account, request.administrator.email, format)
+    const person = buildPersonView(account, getUser(request).email, format)
     if (person.actions === null) return reply.redirect(PEOPLE_URL, 303)
     return reply.renderSettings({ page: 'portal/settings/person-delete' }, { person })
   })
 
   app.post<Route>(`${PEOPLE_URL}/:id/delete`, MANAGE, async (request, reply) => {
-    const { params, administrator, log } = request
+    const { params, actor, log } = request
     getChangedAccount(await app.accounts.remove(params.id, getAuditActor(request)))
-    log.info({ account: params.id, by: administrator.email }, 'account deleted')
+    log.info({ account: params.id, by: actor }, 'account deleted')
     return redirect(reply, 'account-deleted')
   })
 }

@@ -12,7 +12,7 @@ export async function removeSecondFactor(
   const before = await app.accounts.get(id)
   const result = await app.accounts.removeSecondFactor(id, getAuditActor(request))
   const account = getChangedAccount(result)
-  request.log.info({ account: id, by: request.administrator.email }, 'second factor removed')
+  request.log.info({ account: id, by: request.actor }, 'second factor removed')
   if (before?.hasSecondFactor) {
     await app.notifyUser(request, account.email, 'second_factor.removed')
   }

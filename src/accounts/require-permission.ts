@@ -12,6 +12,7 @@ import { getClientAddress } from '../core/http/client-address.js'
 import { RecentSignInRequired, SecondFactorRequired } from './authentication-problems.js'
 import { isUnsafeMethod } from '../core/http/fetch-metadata.js'
 import { Problem } from '../core/http/problem.js'
+import { findUser, getUser } from './principal.js'
 import { isApiPath } from '../core/http/request-path.js'
 
 declare module 'fastify' {
@@ -62,21 +63,27 @@ const createScopeProblem = (needed: Permission | undefined): Problem => {
 
 /** Logs the refusal, because the entry of the request does not say who made it. */
 function createForbiddenProblem(request: FastifyRequest, needed?: Permission): Problem {
-  const { actor, apiKey } = request
+  const { actor } = request
   const details = { actor, client: getClientAddress(request), permission: needed }
   request.log.warn(details, 'permission refused')
-  return apiKey === null
-    ? createRoleProblem(request.administrator.role)
-    : createScopeProblem(needed)
+  const user = findUser(request)
+  return user === null ? createScopeProblem(needed) : createRoleProblem(user.role)
 }
 
 /** What users and API keys may do: permissions, the second factor, and recent sign-ins. */
 export default fp(
   async (app) => {
+    app.addViewContext((request) => ({
+      user: findUser(request),
+      can: (permission: Permission) => request.can(permission),
+    }))
+
     app.decorateRequest('can', function (permission) {
-      if (this.apiKey !== null) return hasScope(this.apiKey.scopes, permission)
-      const role = this.knownAdministrator?.role
-      return role !== undefined && hasPermission(role, permission)
+      const { principal } = this
+      if (principal === null) return false
+      return principal.type === 'user'
+        ? hasPermission(principal.role, permission)
+        : hasScope(principal.key.scopes, permission)
     })
 
     app.decorateRequest('requirePermission', function (permission) {
@@ -84,9 +91,11 @@ export default fp(
     })
 
     app.decorateRequest('requireRecentSignIn', function () {
-      if (this.apiKey !== null) return
+      const { principal } = this
+      if (principal?.type === 'api_key') return
       const limitMs = isUnsafeMethod(this.method) ? RECENT_FOR_FORMS_MS : RECENT_MS
-      if (Date.now() - this.adminSession.authenticatedAt > limitMs) throw new RecentSignInRequired()
+      const { authenticatedAt } = getUser(this).session
+      if (Date.now() - authenticatedAt > limitMs) throw new RecentSignInRequired()
     })
 
     app.decorate('requireAdministrator', async (request) => {
@@ -94,14 +103,14 @@ export default fp(
       // Unknown paths get status 404, whatever the role or the scopes.
       if (request.is404) return
       const { config } = request.routeOptions
-      const isExempt = config.withoutSecondFactor === true || request.apiKey !== null
-      if (app.config.REQUIRE_SECOND_FACTOR && !isExempt && !request.adminSession.isMultiFactor) {
-        throw new SecondFactorRequired()
+      const user = findUser(request)
+      if (app.config.REQUIRE_SECOND_FACTOR && config.withoutSecondFactor !== true) {
+        if (user?.session.isMultiFactor === false) throw new SecondFactorRequired()
       }
       const { permission: declared } = config
       const permission = typeof declared === 'function' ? declared(request.method) : declared
       const isPage = !isApiPath(request.url)
-      if (permission === undefined || (isPage && request.apiKey !== null)) {
+      if (permission === undefined || (isPage && user === null)) {
         throw createForbiddenProblem(request)
       }
       request.requirePermission(permission)

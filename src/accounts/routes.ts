@@ -5,6 +5,7 @@ import { Credentials } from './credentials.js'
 import { RoleSchema } from './new-account.js'
 import type { SignIn } from './sign-in.js'
 import { handleSignOutError } from './sign-out-error.js'
+import { getUser } from './principal.js'
 
 const SignInRequest = Type.Object(
   {
@@ -119,10 +120,10 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
         response: { 200: SessionResponse, ...problemResponses },
       },
     },
-    async ({ administrator, adminSession }) => ({
-      admin: administrator,
-      expiresAt: formatTime(adminSession.expiresAt),
-    }),
+    async (request) => {
+      const { email, role, session } = getUser(request)
+      return { admin: { email, role }, expiresAt: formatTime(session.expiresAt) }
+    },
   )
 }
 

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { Problem, problemResponses } from '../core/http/problem.js'
 import { getBrowserName } from './browser-name.js'
+import { getUser } from './principal.js'
 
 const dateTime = (description: string) => Type.String({ format: 'date-time', description })
 
@@ -42,12 +43,13 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         response: { 200: SessionList, ...problemResponses },
       },
     },
-    async ({ administrator, adminSession }) => {
-      const sessions = await app.sessions.list(administrator)
+    async (request) => {
+      const user = getUser(request)
+      const sessions = await app.sessions.list(user)
       return {
         items: sessions.map((session) => ({
           id: session.id,
-          current: session.id === adminSession.id,
+          current: session.id === user.session.id,
           browser: getBrowserName(session.userAgent),
           address: session.address,
           createdAt: formatTime(session.createdAt),
@@ -71,9 +73,9 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { adminSession, log } = request
-      const { email, id } = adminSession
-      await app.sessions.endOthers(email, id)
+      const { log } = request
+      const { email, session } = getUser(request)
+      await app.sessions.endOthers(email, session.id)
       log.info({ email }, 'other sessions ended')
       await app.auditLog.record(request, { action: 'session.revoked', details: { others: true } })
       return reply.code(204).send(null)
@@ -94,8 +96,8 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { params, adminSession, log } = request
-      const { email } = adminSession
+      const { params, log } = request
+      const { email } = getUser(request)
       if (!(await app.sessions.end(email, params.id))) throw new Problem(404, 'Session not found.')
       log.info({ email, session: params.id }, 'session ended')
       const details = { session: params.id }

@@ -6,10 +6,9 @@ import { deriveKey } from '../core/config/signer.js'
 import { isApiPath } from '../core/http/request-path.js'
 import { Problem } from '../core/http/problem.js'
 import { isUnsafeMethod, getRequestOrigin } from '../core/http/fetch-metadata.js'
-import type { Role } from './permissions.js'
 import type { Account } from './account-store.js'
 import { isKey } from './api-keys/key-format.js'
-import type { ApiKey } from './api-keys/api-key-store.js'
+import { getUser, type Principal, type User } from './principal.js'
 import { createSessionTokens, createSessions, type Session, type Sessions } from './sessions.js'
 
 declare module 'fastify' {
@@ -19,16 +18,10 @@ declare module 'fastify' {
     sessions: Sessions
   }
   interface FastifyRequest {
-    /** Who makes the request, for the history: the user's email, or the name of the API key */
+    /** Who makes the request; `null` for guests, and before `authenticate` */
+    principal: Principal | null
+    /** Who makes the request, for the history. Throws if nobody is known. */
     readonly actor: string
-    /** The current user; only set behind `requireAdministrator` */
-    readonly administrator: Administrator
-    /** The current user, or `null` if the request was not authenticated */
-    readonly knownAdministrator: Administrator | null
-    /** The API key of the request, or `null` */
-    readonly apiKey: ApiKey | null
-    /** The current session; only set behind `requireAdministrator` */
-    readonly adminSession: Session
   }
   interface FastifyReply {
     /** Starts a session and sets its cookie. The session of the previous cookie ends. */
@@ -37,18 +30,6 @@ declare module 'fastify' {
     endSession(): Promise<void>
     clearSessionCookie(): void
   }
-}
-
-/** The current user. */
-export interface Administrator {
-  email: string
-  role: Role
-}
-
-interface CurrentSession {
-  session: Session
-  /** The role at the time of this request */
-  role: Role
 }
 
 const ISSUER = 'clearwake'
@@ -108,8 +89,6 @@ export default fp(
     const sessions = createSessions(app.database)
     app.decorate('sessions', sessions)
     app.schedule('delete expired sessions', HOUR_MS, () => sessions.deleteExpired())
-    const current = new WeakMap<FastifyRequest, CurrentSession>()
-    const keys = new WeakMap<FastifyRequest, ApiKey>()
 
     /** An Authorization header takes precedence over the cookie, even if it is invalid. */
     function getToken({ headers, cookies }: FastifyRequest): string | undefined {
@@ -135,15 +114,16 @@ export default fp(
           headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
         })
       }
-      keys.set(request, key)
+      request.principal = { type: 'api_key', key }
       recordUse(request, app.apiKeys.touch(key))
     }
 
-    async function findSession(token: string): Promise<CurrentSession | null> {
+    async function findUser(token: string): Promise<User | null> {
       const verified = await tokens.verify(token)
       if (verified === null) return null
-      const session = await sessions.find(verified.secret, verified.account)
-      return session && { session, role: verified.account.role }
+      const { secret: sessionSecret, account } = verified
+      const session = await sessions.find(sessionSecret, account)
+      return session && { type: 'user', email: session.email, role: account.role, session }
     }
 
     app.decorate('authenticate', async (request) => {
@@ -152,7 +132,7 @@ export default fp(
         await requireApiKey(request, token)
         return
       }
-      const found = await findSession(token)
+      const found = await findUser(token)
       if (found === null) throw createUnauthorizedProblem(request)
       const byCookie = request.headers.authorization === undefined
       const origin = getRequestOrigin(request, app.publicBaseUrl())
@@ -162,45 +142,19 @@ export default fp(
           isApiPath(request.url) ? CROSS_ORIGIN_API_REQUEST : CROSS_ORIGIN_FORM,
         )
       }
-      current.set(request, found)
+      request.principal = found
       if (request.headers[BACKGROUND_HEADER] === undefined) {
         recordUse(request, sessions.touch(found.session))
       }
     })
 
-    app.decorateRequest('apiKey', {
-      getter(this: FastifyRequest): ApiKey | null {
-        return keys.get(this) ?? null
-      },
-    })
-
-    function getCurrent(request: FastifyRequest): CurrentSession {
-      const found = current.get(request)
-      if (found === undefined) throw new Error('no administrator on a public route')
-      return found
-    }
-    app.decorateRequest('adminSession', {
-      getter(this: FastifyRequest): Session {
-        return getCurrent(this).session
-      },
-    })
-    app.decorateRequest('administrator', {
-      getter(this: FastifyRequest): Administrator {
-        const { session, role } = getCurrent(this)
-        return { email: session.email, role }
-      },
-    })
-
+    app.decorateRequest('principal', null)
     app.decorateRequest('actor', {
       getter(this: FastifyRequest): string {
-        const key = keys.get(this)
-        return key === undefined ? this.administrator.email : `API key “${key.name}”`
-      },
-    })
-
-    app.decorateRequest('knownAdministrator', {
-      getter(this: FastifyRequest): Administrator | null {
-        return current.has(this) ? this.administrator : null
+        const { principal } = this
+        return principal?.type === 'api_key'
+          ? `API key “${principal.key.name}”`
+          : getUser(this).email
       },
     })
 
@@ -212,7 +166,7 @@ export default fp(
         client,
         isMultiFactor,
       )
-      const previous = await findSession(cookies[cookieName] ?? '')
+      const previous = await findUser(cookies[cookieName] ?? '')
       if (previous !== null) await sessions.end(previous.session.email, previous.session.id)
       const expires = new Date(session.expiresAt)
       const token = tokens.issue(account, { secret: sessionSecret, expiresAt: session.expiresAt })
@@ -223,8 +177,8 @@ export default fp(
       this.clearCookie(cookieName, cookieOptions)
     })
     app.decorateReply('endSession', async function (this: FastifyReply) {
-      const { id, email } = this.request.adminSession
-      await sessions.end(email, id)
+      const { email, session } = getUser(this.request)
+      await sessions.end(email, session.id)
       this.clearSessionCookie()
       this.request.log.info({ email }, 'sign-out')
       await app.auditLog.record(this.request, { action: 'sign_out' })

@@ -43,7 +43,7 @@ export default fp(
       const sections = app.settings
         .list(request)
         .map((section) => ({ ...section, isCurrent: request.url.startsWith(section.href) }))
-      return this.renderView(views, { administrator: request.administrator, sections, ...data })
+      return this.renderView(views, { sections, ...data })
     })
   },
   { name: 'settings', dependencies: ['permissions', 'htmx'] },

@@ -18,6 +18,7 @@ import { createIdentifierHasher, type HashIdentifier } from './hashed-identifier
 import { toMailbox } from '../core/validation/email-address.js'
 import { createUnmatchableHash, verifyPassword } from './password.js'
 import type { PasswordHashQueue } from './password-hash-queue.js'
+import { getUser } from './principal.js'
 
 /** Returns the account that an email and a password belong to, or `null`. */
 export type PasswordCheck = (email: string, password: string) => Promise<Account | null>
@@ -256,7 +257,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       recordFailure(request, credentials.email, () => authenticate(request, credentials)),
 
     checkPasskey(request, credential) {
-      const { email } = request.administrator
+      const { email } = getUser(request)
       return recordFailure(request, email, async () => {
         const passkey = await secondFactors.passkeys.verifySignIn(credential)
         if (passkey.email !== email) {

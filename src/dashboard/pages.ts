@@ -75,17 +75,13 @@ const pages: FastifyPluginAsync = async (app) => {
           { ranges, hasReversedDates, ...content },
         )
     }
-    const { administrator } = request
     const nonce = reply.createStyleNonce()
-    return reply.streamPage(
-      'portal/dashboard/dashboard',
-      { administrator, ranges, nonce },
-      async () =>
-        app.view('portal/dashboard/_content', {
-          ...(await buildContent(request, period)),
-          hasReversedDates,
-          can: (permission: Permission) => request.can(permission),
-        }),
+    return reply.streamPage('portal/dashboard/dashboard', { ranges, nonce }, async () =>
+      app.view('portal/dashboard/_content', {
+        ...(await buildContent(request, period)),
+        hasReversedDates,
+        can: (permission: Permission) => request.can(permission),
+      }),
     )
   })
 }

@@ -168,7 +168,7 @@ function createHandler(scope: FastifyInstance, upstream: Upstream, publicRoutes:
   let waiting = 0
 
   const isAdministrator = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> =>
-    request.knownAdministrator !== null ||
+    request.principal !== null ||
     scope.requireAdministrator.call(scope, request, reply).then(
       () => true,
       () => false,

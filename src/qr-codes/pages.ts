@@ -41,7 +41,7 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
   app.get<{ Querystring: Record<string, unknown> }>('/qr-test', QR, async (request, reply) => {
     const { query } = request
     // Staff also see the portal navigation. On a public page, an expired session is not an error.
-    if (request.knownAdministrator === null) {
+    if (request.principal === null) {
       await app.authenticate(request).catch(() => undefined)
     }
     const numbers = getNumberFormatter(getLocale(request.headers['accept-language']))
@@ -53,14 +53,13 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
       reply.renderView(
         { page: 'qr-code/qr-test', fragment: 'qr-code/_response' },
         {
-          administrator: request.knownAdministrator,
           ...buildPageView({ form, errors, numbers, code }),
         },
       )
 
     // HEAD requests generate no code.
     if (query.calculatorType === undefined || request.method === 'HEAD') {
-      return send(request.knownAdministrator === null ? getExampleForm() : getEmptyForm(), {})
+      return send(request.principal === null ? getExampleForm() : getEmptyForm(), {})
     }
     const form = parseQrTestForm(query, getDecimalSign(request.headers['accept-language']))
     if (form.request === null) return send(form, form.errors)
@@ -75,7 +74,7 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
       return send(form, Object.fromEntries(errors) as Record<string, string>)
     }
     const { code } = result
-    if (request.knownAdministrator !== null) onGenerated(code)
+    if (request.principal !== null) onGenerated(code)
     return send(
       form,
       {},

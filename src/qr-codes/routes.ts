@@ -68,7 +68,7 @@ const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, on
       if (!result.ok) throw createValidationProblem(result.errors)
 
       const { code } = result
-      if (request.knownAdministrator !== null || request.apiKey !== null) onGenerated(code)
+      if (request.principal !== null) onGenerated(code)
       void reply.header('vary', 'Accept')
       // JSON comes first, so it is the response to */* and to unsupported types.
       const preferred = request.accepts().type(['application/json', SVG, PNG])

@@ -152,7 +152,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const { form, value } = parseApiKeyForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form)
     const { id, key } = await app.apiKeys.create(value, getAuditActor(request))
-    request.log.info({ apiKey: id, by: request.administrator.email }, 'API key created')
+    request.log.info({ apiKey: id, by: request.actor }, 'API key created')
     // Not a redirect, because the key is shown only now and is not stored.
     return renderList(reply.code(201), key)
   })
@@ -166,7 +166,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const { id } = request.params
     const isFound = await app.apiKeys.revoke(id, getAuditActor(request))
     if (!isFound) throw new Problem(404, 'This API key does not exist.')
-    request.log.info({ apiKey: id, by: request.administrator.email }, 'API key revoked')
+    request.log.info({ apiKey: id, by: request.actor }, 'API key revoked')
     reply.setFlash({ code: REVOKED, orderId: '' })
     return reply.redirect(API_KEYS_URL, 303)
   })

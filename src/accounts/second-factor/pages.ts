@@ -9,6 +9,7 @@ import { getBrowserName } from '../browser-name.js'
 import { toText } from '../password-form.js'
 import { hasSecondFactor } from './second-factor-store.js'
 import type { FactorOwner, NewApp, SecondFactors } from './second-factors.js'
+import { getUser } from '../principal.js'
 
 const URL_OF_PAGE = '/admin/account/second-factor'
 const QR_SIZE = 220
@@ -40,7 +41,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
 
   const getOwner = (request: FastifyRequest): FactorOwner => ({
     by: getAuditActor(request),
-    sessionId: request.adminSession.id,
+    sessionId: getUser(request).session.id,
   })
 
   /** Shows new recovery codes, or redirects to this page if there are none. */
@@ -60,7 +61,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
   }
 
   app.get<{ Querystring: Fields }>(URL_OF_PAGE, options, async (request, reply) => {
-    const factors = await secondFactors.find(request.administrator.email)
+    const factors = await secondFactors.find(getUser(request).email)
     const format = new Intl.DateTimeFormat(getLocale(request.headers['accept-language']), {
       dateStyle: 'medium',
       timeZone: app.config.TIME_ZONE,
@@ -69,7 +70,6 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
     return reply.renderView(
       { page: 'accounts/second-factor' },
       {
-        administrator: request.administrator,
         success: text === undefined ? null : { text },
         isRequired: app.config.REQUIRE_SECOND_FACTOR && !hasSecondFactor(factors),
         hasFactor: hasSecondFactor(factors),
@@ -100,8 +100,8 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
     )
   }
 
-  app.get('/admin/account/authenticator-app', options, async ({ administrator }, reply) =>
-    showAppForm(reply, secondFactors.createApp(administrator.email), null),
+  app.get('/admin/account/authenticator-app', options, async (request, reply) =>
+    showAppForm(reply, secondFactors.createApp(getUser(request).email), null),
   )
 
   app.post<{ Body: Fields | undefined }>(
@@ -109,7 +109,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
     options,
     async (request, reply) => {
       const { sealed, code } = request.body ?? {}
-      const { email } = request.administrator
+      const { email } = getUser(request)
       const newApp = secondFactors.openApp(email, toText(sealed))
       if (newApp === null) return reply.redirect('/admin/account/authenticator-app', 303)
       try {
@@ -133,7 +133,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
     factor: Parameters<SecondFactors['remove']>[1],
   ): Promise<FastifyReply> {
     if (await secondFactors.remove(getAuditActor(request), factor)) {
-      await app.notifyUser(request, request.administrator.email, 'second_factor.removed')
+      await app.notifyUser(request, getUser(request).email, 'second_factor.removed')
       reply.setFlash({ code: factor === 'app' ? 'app-removed' : 'passkey-removed', orderId: '' })
     }
     return reply.redirect(URL_OF_PAGE, 303)
@@ -149,8 +149,8 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
     (request, reply) => remove(request, reply, { passkeyId: request.params.id }),
   )
 
-  app.post('/admin/account/passkeys/options', options, ({ administrator }) =>
-    secondFactors.passkeys.createRegistration(administrator.email),
+  app.post('/admin/account/passkeys/options', options, (request) =>
+    secondFactors.passkeys.createRegistration(getUser(request).email),
   )
 
   app.post<{ Body: Fields | undefined }>(
@@ -163,7 +163,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
         .trim()
         .slice(0, MAX_NAME_LENGTH)
       const passkey = await secondFactors.passkeys.verifyRegistration(
-        request.administrator.email,
+        getUser(request).email,
         label || getBrowserName(request.headers['user-agent'] ?? ''),
         toText(credential),
       )
@@ -174,7 +174,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
   )
 
   app.post('/admin/account/recovery-codes', options, async (request, reply) => {
-    const { email } = request.administrator
+    const { email } = getUser(request)
     if (!(await secondFactors.has(email))) return reply.redirect(URL_OF_PAGE, 303)
     const codes = await secondFactors.renewRecoveryCodes(getAuditActor(request))
     await app.notifyUser(request, email, 'recovery_codes.created')

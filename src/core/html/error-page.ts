@@ -37,7 +37,6 @@ export function buildErrorPage(problem: Problem, request: FastifyRequest) {
   return {
     views: { page: 'portal/error', fragment: 'portal/_failure' },
     data: {
-      administrator: request.knownAdministrator,
       title,
       reason: message,
       /** Shown for unexpected errors only */

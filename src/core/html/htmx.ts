@@ -5,10 +5,13 @@ import { Eta } from 'eta'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { projectRoot } from '../config/project-root.js'
-import type { Permission } from '../../accounts/permissions.js'
 import { createUnexpectedProblem } from '../http/problem.js'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Adds data to the context of every template, such as the user and what they may do. */
+    addViewContext(getData: ViewContext): void
+  }
   interface FastifyRequest {
     /** Whether htmx requests a fragment instead of the whole page */
     readonly wantsFragment: boolean
@@ -16,12 +19,14 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Content that all pages of a scope show, swapped out of band with each fragment */
     outOfBand: OutOfBandContent | null
-    /** Renders the page, or its fragment if htmx requested one. Templates can call `it.can()`. */
+    /** Renders the page, or its fragment if htmx requested one. */
     renderView(views: Views, data: object): Promise<FastifyReply>
     /** Sends a page in its loading state immediately, and the rest when it is ready. */
     streamPage(page: string, data: object, renderRest: () => Promise<string>): Promise<FastifyReply>
   }
 }
+
+type ViewContext = (request: FastifyRequest) => object
 
 interface Views {
   /** Template of the whole page */
@@ -48,9 +53,6 @@ function wantsFragment(this: FastifyRequest): boolean {
   return this.headers['hx-request'] === 'true' && this.headers['hx-request-type'] === 'partial'
 }
 
-/** Creates `it.can(permission)`, so that templates show only what the user is permitted to do. */
-const createCan = (request: FastifyRequest) => (permission: Permission) => request.can(permission)
-
 /** Lets a handler send a page or its fragment, rendered with Eta from templates/. */
 export default fp(
   async (app) => {
@@ -73,6 +75,16 @@ export default fp(
 
     app.decorateRequest('wantsFragment', { getter: wantsFragment })
 
+    const contexts: ViewContext[] = []
+    app.decorate('addViewContext', (getData) => void contexts.push(getData))
+    const getContext = ({ request, outOfBand }: FastifyReply, data: object): object =>
+      Object.assign(
+        {},
+        ...contexts.map((get) => get(request)),
+        outOfBand?.getData(),
+        data,
+      ) as object
+
     app.decorateReply('outOfBand', null)
 
     app.decorateReply(
@@ -80,7 +92,7 @@ export default fp(
       async function (this: FastifyReply, views: Views, data: object) {
         const { wantsFragment } = this.request
         const template = wantsFragment ? (views.fragment ?? views.page) : views.page
-        const context = { can: createCan(this.request), ...this.outOfBand?.getData(), ...data }
+        const context = getContext(this, data)
         let html = await app.view(template, context)
         if (wantsFragment && this.outOfBand)
           html += await app.view(this.outOfBand.template, context)
@@ -95,12 +107,7 @@ export default fp(
       async function (this: FastifyReply, page: string, data: object, renderRest) {
         // A HEAD request renders nothing, so it does not count as a scan.
         if (this.request.method === 'HEAD') return this.type(HTML).send(Readable.from([]))
-        const html = await app.view(page, {
-          can: createCan(this.request),
-          ...this.outOfBand?.getData(),
-          ...data,
-          rest: REST_PLACEHOLDER,
-        })
+        const html = await app.view(page, getContext(this, { ...data, rest: REST_PLACEHOLDER }))
         const [opening = '', closing = ''] = html.split(REST_PLACEHOLDER)
         const { request } = this
         async function* generateParts() {

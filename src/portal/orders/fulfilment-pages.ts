@@ -65,7 +65,7 @@ const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulf
       const { views, data } = await steps.buildChoice(request, order)
       return reply.code(422).renderView(views, data)
     }
-    const by = request.administrator.email
+    const by = request.actor
     const quote = { version, portfolioId, price: parsePrice(body), by }
     const result = await fulfilment.fulfil(id, quote)
     request.log.info({ order: id, by, outcome: result.outcome }, 'offset order')
@@ -136,7 +136,6 @@ const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulf
     return reply.code(isRead ? 200 : 502).renderView(
       { page: 'portal/orders/provider-record', fragment: 'portal/orders/_provider-record' },
       {
-        administrator: request.administrator,
         subject: {
           ...(await steps.buildSubject(request, order)),
           orderSourceId: order.orderSourceId,

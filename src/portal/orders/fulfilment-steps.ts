@@ -107,7 +107,6 @@ export function createFulfilmentSteps(
   ) => ({
     views: { page: 'portal/orders/fulfilment', fragment: 'portal/orders/_fulfilment-parts' },
     data: {
-      administrator: request.administrator,
       subject: await buildSubject(request, order),
       step,
       ...data,

@@ -69,7 +69,6 @@ const pages: FastifyPluginAsync = async (app) => {
         fragment: isListOnly ? 'portal/orders/_list-part' : 'portal/orders/_orders',
       },
       {
-        administrator: request.administrator,
         list,
         success: message === null ? null : { text: message },
       },
@@ -84,7 +83,7 @@ const pages: FastifyPluginAsync = async (app) => {
   ) =>
     reply.renderView(
       { page: 'portal/orders/orders', fragment: 'portal/orders/_orders-parts' },
-      { administrator: reply.request.administrator, list, success },
+      { list, success },
     )
 
   async function loadRecords(orders: readonly Order[]): Promise<Map<string, OrderRecords>> {
@@ -140,7 +139,6 @@ const pages: FastifyPluginAsync = async (app) => {
     return reply.renderView(
       { page: 'portal/orders/bulk-confirm', fragment: 'portal/orders/_bulk-confirm' },
       {
-        administrator: request.administrator,
         ...buildBulkConfirmation(
           orders,
           action,
@@ -155,7 +153,7 @@ const pages: FastifyPluginAsync = async (app) => {
   }
 
   app.post<{ Body: Fields | undefined }>('/admin/orders/bulk', WRITE, async (request, reply) => {
-    const { administrator, body = {} } = request
+    const { actor, body = {} } = request
     const form = parseBulkForm(body)
     const { selection, listQuery, query } = form
     const action = parseBulkAction(body.action)
@@ -177,7 +175,7 @@ const pages: FastifyPluginAsync = async (app) => {
         return renderConfirmation(request, reply, form, action.status, orders)
       }
     }
-    const result = await updateOrders(store, selection, action, administrator.email, {
+    const result = await updateOrders(store, selection, action, actor, {
       findRefundable: async (id) => (await payments.store.list(id)).some(isReceived),
       explainBlockedUndo: async (order) =>
         request.can(getUndoPermission(order.status))

@@ -38,10 +38,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const { mailId } = request.params
     if (mail.description === null) throw new Problem(409, 'Emails are not configured.')
     if (!(await mail.sendAgain(order, mailId))) throw new Problem(404, 'Email not found.')
-    request.log.info(
-      { order: order.id, mail: mailId, by: request.administrator.email },
-      'email queued again',
-    )
+    request.log.info({ order: order.id, mail: mailId, by: request.actor }, 'email queued again')
     reply.setFlash({ code: 'mail-queued', orderId: order.id })
     return reply.redirect(`/admin/orders/${order.id}`, 303)
   })

@@ -50,7 +50,6 @@ const pages: FastifyPluginAsync = async (app) => {
     return reply.renderView(
       { page: 'portal/orders/new-order', fragment: 'portal/orders/_new-order-part' },
       {
-        administrator: reply.request.administrator,
         form: buildNewOrderView({ form, key, errors, pricing, format }),
         isDuplicate,
         currencies: buildCurrencyChoices(await store.listCurrencies(), locale),
@@ -104,7 +103,7 @@ const pages: FastifyPluginAsync = async (app) => {
     request.requirePermission(getStatusPermission(form.order.status ?? 'pending'))
     const created = await store.create(
       { ...form.order, origin: 'admin' },
-      request.administrator.email,
+      request.actor,
       `form ${key}`,
     )
     if (created.outcome === 'idempotency_key_reused') {

@@ -70,7 +70,7 @@ const READ = { config: { permission: 'orders:read' } } as const
 const WRITE = { config: { permission: 'orders:write' } } as const
 
 const getChangeContext = (request: FastifyRequest, version: number): ChangeContext => ({
-  by: request.administrator.email,
+  by: request.actor,
   ifVersions: [version],
 })
 
@@ -106,7 +106,7 @@ const pages: FastifyPluginAsync = async (app) => {
       return render(request, reply.code(422), order, { form, isGroupOnly: true })
     }
     const edits = omitUnchanged(order, changes)
-    const result = await saveEdit(store, order.id, edits, form, request.administrator.email)
+    const result = await saveEdit(store, order.id, edits, form, request.actor)
     switch (result.outcome) {
       case 'changed':
         return confirm(request, reply, result.order, 'saved')
@@ -165,7 +165,6 @@ const pages: FastifyPluginAsync = async (app) => {
     return reply.renderView(
       { page: 'portal/orders/cancel', fragment: 'portal/orders/_cancel-dialog' },
       {
-        administrator: request.administrator,
         order: buildOrderView(await presenter.loadOrderData(request, order)),
       },
     )

@@ -46,9 +46,8 @@ export function createOrderPresenter(app: FastifyInstance) {
     getFormatters(getLocale(request.headers['accept-language']), timeZone)
 
   const renderNotFound = (reply: FastifyReply) => {
-    const { wantsFragment, administrator } = reply.request
-    if (wantsFragment) throw new Problem(404, 'Order not found.')
-    return reply.code(404).renderView({ page: 'portal/orders/order-not-found' }, { administrator })
+    if (reply.request.wantsFragment) throw new Problem(404, 'Order not found.')
+    return reply.code(404).renderView({ page: 'portal/orders/order-not-found' }, {})
   }
 
   const getOrderUrl = (request: OrderRequest, order: Order): string =>
@@ -86,7 +85,7 @@ export function createOrderPresenter(app: FastifyInstance) {
   /** Users can undo their own last change later, too. */
   async function buildHistoryUndo(request: OrderRequest, { order, history }: OrderData) {
     const [latest] = history
-    const isOwn = latest?.by === request.administrator.email
+    const isOwn = latest?.by === request.actor
     const isStatusChange = latest?.changes.some(({ field }) => field === 'status')
     return isOwn && isStatusChange ? buildUndo(request, order, history) : null
   }
@@ -149,7 +148,6 @@ export function createOrderPresenter(app: FastifyInstance) {
     return reply.renderView(
       { page: 'portal/orders/order', fragment: 'portal/orders/_order-parts' },
       {
-        administrator: request.administrator,
         order: buildOrderView(data, state),
         undo: await buildHistoryUndo(request, data),
         group: form?.group ?? state.editedGroup,

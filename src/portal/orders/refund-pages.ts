@@ -54,7 +54,7 @@ const pages: FastifyPluginAsync = async (app) => {
     }
     return reply.renderView(
       { page: 'portal/orders/refund', fragment: 'portal/orders/_refund-dialog' },
-      { administrator: request.administrator, order: view, refund: payment.refund },
+      { order: view, refund: payment.refund },
     )
   })
 
@@ -65,7 +65,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const result =
       payment === null || payments.service === null
         ? ({ outcome: 'nothing_to_refund' } as const)
-        : await payments.service.refund(payment.id, request.administrator.email, (refunded) =>
+        : await payments.service.refund(payment.id, request.actor, (refunded) =>
             app.auditLog.record(request, {
               action: 'payment.refunded',
               details: { orderId: id, ...refunded },

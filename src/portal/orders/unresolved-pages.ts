@@ -76,7 +76,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { fulfilment, presenter, 
 
   app.post<OrderRoute>('/admin/orders/:id/fulfilment/check', SETTLE, async (request, reply) => {
     const { id } = request.params
-    const result = await fulfilment.check(id, request.administrator.email)
+    const result = await fulfilment.check(id, request.actor)
     if (result.outcome === 'not_found') return renderNotFound(reply)
     if (result.outcome === 'found') return confirm(request, reply, result.order, 'found')
     return renderUnresolved(request, reply, result, { notPlaced: 200, incompleteList: 502 })
@@ -97,7 +97,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { fulfilment, presenter, 
 
   app.post<OrderRoute>('/admin/orders/:id/fulfilment/reset', SETTLE, async (request, reply) => {
     const { id } = request.params
-    const by = request.administrator.email
+    const by = request.actor
     const { lostProviderId, searchedReference } = request.body ?? {}
     const result = await fulfilment.reset(id, by, {
       lostProviderId: typeof lostProviderId === 'string' ? lostProviderId : null,
