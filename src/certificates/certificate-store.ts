@@ -62,13 +62,22 @@ export async function findOrderCertificate(
   return row === undefined ? null : toCertificate(row)
 }
 
-/** Erases the beneficiary from the certificates of an order. */
-export async function eraseBeneficiary(tx: Queryable, orderId: string): Promise<void> {
+/**
+ * Erases the beneficiary from the certificates of an order.
+ *
+ * @param except the name of the current customer, whose certificates keep it
+ */
+export async function eraseBeneficiary(
+  tx: Queryable,
+  orderId: string,
+  except: string | null = null,
+): Promise<void> {
   const rows = await tx.query<Row>(`SELECT ${COLUMNS} FROM certificates WHERE order_id = ?`, [
     orderId,
   ])
   for (const row of rows) {
     const { code, content } = toCertificate(row)
+    if (except !== null && content.beneficiary === except) continue
     const erased: CertificateContent = { ...content, beneficiary: null, isPublic: false }
     await tx.query('UPDATE certificates SET content = ? WHERE code = ?', [
       JSON.stringify(erased),

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { FulfilmentAttempt } from '../orders/attempt.js'
 import { isPaid } from '../orders/order-status.js'
 import type { Order, Retirement } from '../orders/order.js'
@@ -57,6 +58,12 @@ export const hasEvidence = (order: Order, attempt: FulfilmentAttempt | null): bo
   isPaid(order.status) &&
   (order.retirement !== null || (order.status === 'fulfilled' && isPlaced(order, attempt)))
 
+/** Whether a certificate states the retirement that its order has. */
+export const isSameRetirement = (
+  { content }: Pick<Certificate, 'content'>,
+  order: Order,
+): boolean => isDeepStrictEqual(content.retirement ?? null, order.retirement)
+
 /**
  * Whether an issued certificate is still valid: the order still has the evidence that it states.
  * Certificates of earlier versions may state none.
@@ -73,7 +80,7 @@ export function isValid(
     provider === null || (provider.orderId === order.orderSourceId && attempt?.state !== 'released')
   if (!isPaid(order.status) || !hasProviderOrder) return false
   return retirement
-    ? order.retirement !== null
+    ? isSameRetirement({ content }, order)
     : order.status === 'fulfilled' && attempt?.state !== 'released'
 }
 

@@ -64,7 +64,7 @@ export default fp(
     })
     app.events.addConsumer('certificates', issuer.consume)
     app.outbox.addSender(issuer.sender)
-    app.eraser.add({ eraseFormerCustomer: eraseBeneficiary })
+    app.eraser.add({ eraseFormerCustomer: (tx, orderId) => eraseBeneficiary(tx, orderId) })
   },
   { name: 'certificates', dependencies: ['brand', 'orders', 'events', 'erasure', 'provider'] },
 )

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type { Database, Queryable } from '../database/database.js'
 import { getNumberFormatter } from '../core/formatting/number-formatter.js'
 import { findLatestAttempt, type FulfilmentAttempt } from '../orders/attempt.js'
 import { findSharedProviderOrders } from '../orders/shared-provider-order.js'
 import type { OrderStore } from '../orders/store/order-store.js'
-import { ERASED_NAME, isErased } from '../orders/erasure.js'
+import { ERASED_NAME, ERASURE_FIELD, getBeneficiary, isErased } from '../orders/erasure.js'
 import { getEventTypes } from '../orders/order-event.js'
 import type { Order } from '../orders/order.js'
 import type { EventConsumer } from '../orders/events/event-dispatcher.js'
@@ -19,6 +18,7 @@ import {
   createCode,
   hasEvidence,
   isPlaced,
+  isSameRetirement,
   isValid,
   type Certificate,
   type CertificateContent,
@@ -75,15 +75,6 @@ type OrderContent = Omit<CertificateContent, 'orderedAt' | 'projects' | 'provide
 const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
   placed === null ? order.co2eKg : Number((placed.tons * 1000).toPrecision(12))
 
-/**
- * Returns the name that the guest chose. If the name was erased, returns the customer's name,
- * because an erased order can get a new customer.
- */
-function getBeneficiary({ checkout, customerName }: Order): string {
-  const name = checkout?.beneficiary ?? ERASED_NAME
-  return name === ERASED_NAME ? customerName : name
-}
-
 /** The trip and, unless it is the whole trip, the guest's share of it. */
 function describeTripAndShare(order: Order): string | null {
   const numbers = getNumberFormatter(LOCALE)
@@ -95,7 +86,7 @@ function describeTripAndShare(order: Order): string | null {
 
 /** What the certificate of an order states, except what the provider knows. */
 export const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): OrderContent => ({
-  beneficiary: isErased(order) ? null : getBeneficiary(order),
+  beneficiary: getBeneficiary(order),
   isPublic: order.checkout?.isPublic ?? false,
   vesselName: order.vesselName,
   imoNumber: order.imoNumber,
@@ -104,10 +95,6 @@ export const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): 
   portfolioName: placed?.portfolioName ?? order.checkout?.portfolioName ?? null,
   retirement: order.retirement,
 })
-
-/** Whether a certificate states the retirement that its order has. */
-const isSameRetirement = ({ content }: Certificate, order: Order): boolean =>
-  isDeepStrictEqual(content.retirement ?? null, order.retirement)
 
 /** Whether an order may have evidence of retirement; its history decides. */
 const mayHaveEvidence = ({ paidAt, status, retirement, orderSourceId }: Order): boolean =>
@@ -157,8 +144,9 @@ export function createCertificateIssuer({
       return { outcome: 'cancelled', status: null, detail }
     }
     const { orderSourceId } = order
-    const placed = isPlaced(order, attempt) ? attempt : null
-    if (order.retirement === null && (await findSharedProviderOrders(store, order)).length > 0) {
+    const isShared = (await findSharedProviderOrders(store, order)).length > 0
+    const placed = isPlaced(order, attempt) && !isShared ? attempt : null
+    if (order.retirement === null && isShared) {
       const detail = 'Another order has the same order at the provider.'
       return { outcome: 'cancelled', status: null, detail }
     }
@@ -168,7 +156,8 @@ export function createCertificateIssuer({
     if (
       existing !== null &&
       isValid(existing, order, attempt) &&
-      isSameRetirement(existing, order)
+      isSameRetirement(existing, order) &&
+      existing.content.co2eKg === content.co2eKg
     ) {
       return DONE
     }
@@ -198,17 +187,31 @@ export function createCertificateIssuer({
       const isNew = await insertCertificate(tx, certificate, message.id)
       if (isNew) await onIssued?.(tx, { certificate, order })
     })
+    // The name may have been erased while the certificate was being stored.
+    const latest = await store.get(order.id)
+    const name = latest && getBeneficiary(latest)
+    if (name !== content.beneficiary) {
+      await database.write((tx) => eraseBeneficiary(tx, order.id, name))
+    }
     return DONE
   }
 
-  /** Whether the latest change to an order concerns its evidence. */
-  async function changedEvidence({ id, version }: Order): Promise<boolean> {
+  /** The fields that changed in this version of an order. */
+  async function listChangedFields({ id, version }: Order): Promise<string[]> {
     const history = (await store.getHistory(id)) ?? []
-    const latest = history.find((entry) => entry.version === version)
-    return (
-      latest?.changes.some(({ field }) => field === 'status' || field === 'retirement') ?? false
-    )
+    const entry = history.find((candidate) => candidate.version === version)
+    return entry?.changes.map(({ field }) => field) ?? []
   }
+
+  /** Whether the change concerns the evidence of retirement. */
+  const changedEvidence = async (order: Order): Promise<boolean> =>
+    (await listChangedFields(order)).some((field) => field === 'status' || field === 'retirement')
+
+  /** Whether the change erased the data of a customer, perhaps of a former one. */
+  const isErasure = async (order: Order): Promise<boolean> =>
+    isErased(order) ||
+    (order.checkout?.beneficiary === ERASED_NAME &&
+      (await listChangedFields(order)).includes(ERASURE_FIELD))
 
   return {
     /**
@@ -217,7 +220,7 @@ export function createCertificateIssuer({
      */
     consume: (async (tx, event) => {
       const { order } = event
-      if (isErased(order)) await eraseBeneficiary(tx, order.id)
+      if (await isErasure(order)) await eraseBeneficiary(tx, order.id, getBeneficiary(order))
       if (order.checkout === null || !mayHaveEvidence(order)) return
       if (!getEventTypes(event).includes('order.fulfilled')) {
         const existing = await findOrderCertificate(tx, order.id)

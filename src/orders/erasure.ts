@@ -90,3 +90,14 @@ export const eraseOrder = (order: Order, now: string): ChangeOutcome =>
  */
 export const eraseFormerCustomer = (order: Order, now: string): ChangeOutcome =>
   erase(order, withoutPersonalData({ checkout: order.checkout }), now)
+
+/**
+ * The name that credits are bought and retired for; `null` if it was erased, or if no guest placed
+ * the order. An erased order can get a new customer, whose name then replaces the erased one.
+ */
+export function getBeneficiary(order: Order): string | null {
+  const { checkout, customerName } = order
+  if (isErased(order)) return null
+  const name = checkout?.beneficiary ?? null
+  return name === ERASED_NAME ? customerName : name
+}

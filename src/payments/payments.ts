@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import { Problem } from '../core/http/problem.js'
 import { findPurchaseProblem } from './payment.js'
 import { createPaymentStore, type PaymentStore } from './payment-store.js'
 import paymentRoutes from './payment-routes.js'
@@ -54,7 +55,9 @@ export default fp(
           })
     app.decorate('payments', { store, service })
     app.addPurchaseCheck(async (order) => {
-      await service?.checkReceived(order.id)
+      await service?.checkReceived(order.id).catch(() => {
+        throw new Problem(503, 'Stripe is not responding, so the payment could not be checked.')
+      })
       return findPurchaseProblem(order, await store.list(order.id))
     })
     if (service !== null) {

@@ -46,7 +46,10 @@ export type StartResult =
 export type CloseResult = 'closed' | 'received' | 'unavailable'
 
 export type RefundResult =
-  | { outcome: 'refunded' | 'nothing_to_refund' | 'unavailable' }
+  | { outcome: 'refunded' | 'nothing_to_refund' }
+  | { outcome: 'unavailable' }
+  /** Another amount would be refunded than expected */
+  | { outcome: 'changed' }
   /** Stripe's reason, without secrets */
   | { outcome: 'refused'; reason: string }
 
@@ -54,6 +57,14 @@ export type RefundResult =
 type OnRefund = (
   refund: Pick<Payment, 'amountMinor' | 'currency'> & { outcome?: 'unknown' },
 ) => Promise<void>
+
+interface Refund {
+  by: string
+  /** The amount that was confirmed; `null` refunds whatever is left */
+  expectedMinor: number | null
+  /** Called once for each request to Stripe, even if several requests share it */
+  onRefund: OnRefund
+}
 
 /** Maximum number of payments per pass. Small, because a shutdown waits until the pass ends. */
 const BATCH_SIZE = 5
@@ -161,7 +172,10 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     return checked.state === 'open' ? close(checked) : 'closed'
   }
 
-  async function refund(id: string, by: string, onRefund: OnRefund): Promise<RefundResult> {
+  async function refund(
+    id: string,
+    { by, expectedMinor, onRefund }: Refund,
+  ): Promise<RefundResult> {
     const found = await payments.get(id)
     if (found === null || getBalance(found) === 0) return { outcome: 'nothing_to_refund' }
     try {
@@ -172,6 +186,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       if (intentId === null || amount === null || amount === 0) {
         return { outcome: 'nothing_to_refund' }
       }
+      if (expectedMinor !== null && expectedMinor !== amountMinor) return { outcome: 'changed' }
       // A request to another process gets the same refund.
       try {
         await stripe.refund(intentId, amount, `${payment.id}-refund-${refundedMinor}`)
@@ -278,13 +293,9 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       })
     },
 
-    /**
-     * Refunds the remaining amount of a payment, exactly once. Never throws a Stripe error.
-     *
-     * @param onRefund called once for each request to Stripe, even if several requests share it
-     */
-    refund: (id: string, by: string, onRefund: OnRefund): Promise<RefundResult> =>
-      refunds(id, () => refund(id, by, onRefund)),
+    /** Refunds the remaining amount of a payment, exactly once. Never throws a Stripe error. */
+    refund: (id: string, options: Refund): Promise<RefundResult> =>
+      refunds(id, () => refund(id, options)),
 
     /** Processes a webhook. If it throws, Stripe sends the webhook again. */
     async processEvent(event: StripeEvent): Promise<void> {

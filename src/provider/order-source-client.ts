@@ -157,10 +157,7 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
 
   async function getOrder(id: string): Promise<OrderSourceResult<OffsetOrder | null>> {
     if (PATH_ID.test(id)) {
-      const order = await call({ method: 'GET', path: `/offset-orders/${id}` }, (body, link) => {
-        const record = parseOrder(body, link)
-        return record?.id === id ? record : null
-      })
+      const order = await call({ method: 'GET', path: `/offset-orders/${id}` }, parseOrder)
       if (order.outcome !== 'refused' || order.status !== 404) return order
     }
     // Not every provider has a route for a single order.
@@ -182,6 +179,7 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
       const order = await getOrder(id)
       if (order.outcome !== 'ok') return order
       const record = order.value
+      if (record !== null && record.id !== id) return { outcome: 'invalid_response' }
       const certificate = { ...(record?.certificate ?? NO_CERTIFICATE), record }
       if (certificate.certificateUrl !== null) return { outcome: 'ok', value: certificate }
       // Wren lists the certificate URLs with its purchases; other providers have no such list.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { LedgerEntry } from '../../src/demo/fake-provider/ledger.js'
-import { createGuest, findLink, placeOrder, toText } from '../support/guest.js'
+import { createGuest, findLink, placeOrder, readForm, toText } from '../support/guest.js'
 import {
   autoFulfil,
   getOrder,
@@ -424,6 +424,35 @@ t.test('an order that a gateway had refused was bought twice', async (t) => {
   await skipPauses(app)
   await waitForStatus(ann, '1', 'fulfilled')
   t.equal(provider.ledger.orders.length, 1)
+})
+
+t.test('staff bought an order again that a gateway had refused', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  provider.fault = 'refused_after_order'
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  await waitFor(async () =>
+    toText(await ann.get('/admin/orders/1')).includes('The provider refused the order'),
+  )
+  provider.fault = null
+  const form = readForm(await ann.get('/admin/orders/1/fulfilment?portfolio=1'))
+  await ann.post('/admin/orders/1/fulfilment', form)
+  t.equal(provider.ledger.orders.length, 1)
+  t.equal((await getOrder(ann, '1')).orderSourceId, '1', 'found at the provider')
+})
+
+t.test('credits were bought on behalf of “Erased”', async (t) => {
+  const { provider, app, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest, { email: 'agnes@example.org' })
+  provider.fault = 503
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const page = () => ann.get('/admin/orders/1').then(toText)
+  await waitFor(async () => (await page()).includes('The provider cannot be reached.'))
+  await ann.call('POST', '/api/admin/erasures', { email: 'agnes@example.org' })
+  provider.fault = null
+  await skipPauses(app)
+  await waitForStatus(ann, '1', 'fulfilled')
+  t.equal(provider.ledger.orders[0]?.onBehalfOfName, undefined)
 })
 
 t.test('only the latest refused attempt was looked for', async (t) => {

@@ -195,6 +195,58 @@ t.test('a certificate with a retirement kept an order at the provider that was l
   t.equal((await guest.get(third)).status, 200)
 })
 
+t.test('a certificate with a retirement that was corrected stayed valid', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { ann, guest, provider } = service
+  await orderCertificate(service, '1', PUBLISHED)
+  const enter = (reference: string) =>
+    ann.call('PATCH', '/api/admin/orders/1', { retirement: { ...RETIREMENT, reference } })
+  const getNewest = async () => {
+    const sql = 'SELECT code FROM certificates ORDER BY issued_at DESC LIMIT 1'
+    const [row] = await service.app.database.query<{ code: string }>(sql)
+    return guest.get(`/c/${row?.code ?? ''}`)
+  }
+  await enter('WRONG-111')
+  await waitFor(async () => (await getNewest()).text.includes('WRONG-111'))
+  provider.fault = 503
+  await enter('RIGHT-222')
+  t.equal((await getNewest()).status, 410)
+})
+
+t.test('a certificate stated a mass that its order no longer had', async (t) => {
+  const service = await startAutoFulfilment(t, { AUTO_FULFIL: 'false' })
+  const { ann, guest } = service
+  const change = (changes: object) => ann.call('PATCH', '/api/admin/orders/1', changes)
+  const path = await placeOrder(guest, PUBLISHED)
+  await change({ status: 'paid', retirement: RETIREMENT })
+  const first = await waitForCertificate(guest, path)
+  t.match(toText(await guest.get(first)), /Exactly 2,000 kg/)
+  await change({ co2eKg: 500 })
+  await change({ status: 'fulfilled' })
+  const second = await waitFor(async () => {
+    const link = findLink(await guest.get(path), 'View certificate')
+    return link !== first && link
+  })
+  t.match(toText(await guest.get(second)), /Exactly 500 kg/)
+})
+
+t.test('a certificate linked the order of another guest at the provider', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { ann, guest, url, provider } = service
+  await orderCertificate(service, '1', PUBLISHED)
+  const [first] = provider.ledger.orders
+  if (first === undefined) throw new Error('nothing was placed')
+  provider.ledger.add = () => first
+  const bob = createGuest(url)
+  const path = await placeOrder(bob, { ...PUBLISHED, name: 'Bob', email: 'bob@example.com' })
+  await ann.call('PATCH', '/api/admin/orders/2', { status: 'paid' })
+  await waitForStatus(ann, '2', 'processing')
+  await ann.call('PATCH', '/api/admin/orders/2', { retirement: RETIREMENT })
+  const page = await guest.get(await waitForCertificate(bob, path))
+  t.match(toText(page), /Bob has funded/)
+  t.notMatch(toText(page), /Provider reference/)
+})
+
 t.test('an order that was never placed gets no certificate from its status', async (t) => {
   const { ann, url, smtp, waitForMails } = await startMailService(t)
   const guest = createGuest(url)

@@ -1001,6 +1001,54 @@ for (const [title, sql] of Object.entries(refundsWithoutWebhook)) {
   })
 }
 
+t.test('staff bought credits without being told about the payment', async (t) => {
+  const provider = await startProvider(t)
+  const service = await start(t, { ...autoFulfil(provider), AUTO_FULFIL: 'false' })
+  const { stripe, ann, getStatus } = service
+  const { session } = await order(service)
+  stripe.ledger.pay(session.id)
+  await waitForEqual(t, getStatus, 'paid')
+  const open = () => ann.get('/admin/orders/1/fulfilment?portfolio=1')
+  const place = async (form: URLSearchParams) =>
+    (await ann.post('/admin/orders/1/fulfilment', form)).status
+  const before = readForm(await open())
+
+  stripe.sender.url = null
+  stripe.ledger.dispute(session.payment_intent ?? '')
+  t.equal(await place(before), 409, 'disputed after the dialog was opened')
+  t.equal(provider.ledger.orders.length, 0)
+  const dialog = await open()
+  t.match(
+    toText(dialog),
+    /should not be bought, because the customer’s bank disputes the payment\./,
+  )
+  stripe.fault = 500
+  t.equal(await place(readForm(dialog)), 503, 'Stripe cannot be asked')
+  stripe.fault = null
+
+  stripe.ledger.refund(session.payment_intent ?? '', null)
+  await place(readForm(dialog))
+  t.equal(await getStatus(), 'refunded')
+  t.equal(provider.ledger.orders.length, 0, 'refunded meanwhile')
+})
+
+t.test('more was refunded than the dialog showed', async (t) => {
+  const service = await start(t)
+  const { stripe, ann, getStatus, getPayments } = service
+  const { session } = await order(service)
+  stripe.ledger.pay(session.id)
+  await waitForEqual(t, getStatus, 'paid')
+  stripe.ledger.refund(session.payment_intent ?? '', 1000)
+  await waitForEqual(t, async () => (await getPayments())[0].status, 'partially_refunded')
+  const form = readForm(await ann.get('/admin/orders/1/refund'))
+  t.equal(form.get('amountMinor'), String(AMOUNT - 1000))
+  for (const charge of stripe.ledger.charges) charge.amount_refunded = 0 // the refund has failed
+  const page = await ann.post('/admin/orders/1/refund', form)
+  t.equal(page.status, 409)
+  t.match(toText(page), /The payment has changed Nothing was refunded\./)
+  t.equal(stripe.ledger.refunds.length, 1)
+})
+
 t.test('a payment of another amount, accepted by staff, bought credits', async (t) => {
   const provider = await startProvider(t)
   const service = await start(t, autoFulfil(provider))

@@ -383,14 +383,14 @@ t.test('treats only the provider’s own rejections as not placed', async (t) =>
   }
 })
 
-t.test('the record of another order was taken for the one that was asked for', async (t) => {
+t.test('a certificate was issued with the record of another order', async (t) => {
   const upstream = await recordingUpstream(t)
   upstream.respond = (_request, response) => {
     response.end('{"id":"6","tons":3}')
   }
   const source = createSource(t, upstream.url)
-  t.match(await source.getOrder('6'), { outcome: 'ok', value: { id: '6' } })
-  t.same(await source.getOrder('5'), { outcome: 'invalid_response' })
+  t.match(await source.getCertificate('6'), { outcome: 'ok', value: { record: { id: '6' } } })
+  t.same(await source.getCertificate('5'), { outcome: 'invalid_response' })
 })
 
 t.test('searches the list if the provider has no route for a single order', async (t) => {

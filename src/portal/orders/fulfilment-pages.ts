@@ -66,7 +66,8 @@ const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulf
       return reply.code(422).renderView(views, data)
     }
     const by = request.actor
-    const quote = { version, portfolioId, price: parsePrice(body), by }
+    const problem = typeof body.problem === 'string' ? body.problem : null
+    const quote = { version, problem, portfolioId, price: parsePrice(body), by }
     const result = await fulfilment.fulfil(id, quote)
     request.log.info({ order: id, by, outcome: result.outcome }, 'offset order')
     const current = (await store.get(id)) ?? order
@@ -84,6 +85,10 @@ const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulf
       case 'price_changed': {
         const { views, data } = await steps.buildConfirmation(request, current, portfolioId)
         return reply.code(409).renderView(views, { ...data, hasPriceChanged: true })
+      }
+      case 'purchase_problem': {
+        const { views, data } = await steps.buildConfirmation(request, current, portfolioId)
+        return reply.code(409).renderView(views, data)
       }
       case 'refused':
       case 'unreachable':

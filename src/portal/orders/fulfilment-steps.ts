@@ -161,6 +161,7 @@ export function createFulfilmentSteps(
         price: { ...price, text: format.money(price.amountMinor, price.currency) },
         expectedPrice:
           expected && isUnexpected ? format.money(expected.amountMinor, expected.currency) : null,
+        problem: await fulfilment.findProblem(order),
         termsWarning: describeTermsDifferences(
           order,
           (await store.getHistory(order.id)) ?? [],

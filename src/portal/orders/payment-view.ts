@@ -117,7 +117,11 @@ export function buildPaymentViews(
       notices: [...describeProblem(payment, order, format), ...describeDispute(payment)],
       refund:
         balance > 0 && getRefundUrl !== null
-          ? { url: getRefundUrl(payment.id), amount: format.money(balance, payment.currency) }
+          ? {
+              url: getRefundUrl(payment.id),
+              amountMinor: balance,
+              amount: format.money(balance, payment.currency),
+            }
           : null,
     }
   })

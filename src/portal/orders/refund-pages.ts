@@ -9,14 +9,32 @@ import { buildOrderView } from './order-view.js'
 /** Requires a recent sign-in before the dialog opens, so that confirming it does not fail. */
 const REFUND = { config: { permission: 'orders:settle', recentSignIn: true } } as const
 
-const describeFailure = (result: RefundResult): Notice =>
-  result.outcome === 'refused'
-    ? { title: 'Stripe refused the refund', text: result.reason, entries: [] }
-    : {
+type Failure = Exclude<RefundResult, { outcome: 'refunded' | 'nothing_to_refund' }>
+
+const isFailure = (result: RefundResult): result is Failure =>
+  result.outcome !== 'refunded' && result.outcome !== 'nothing_to_refund'
+
+function describeFailure(result: Failure): Notice {
+  switch (result.outcome) {
+    case 'refused':
+      return { title: 'Stripe refused the refund', text: result.reason, entries: [] }
+    case 'changed':
+      return {
+        title: 'The payment has changed',
+        text: 'Nothing was refunded. Check the amount, and refund it again.',
+        entries: [],
+      }
+    case 'unavailable':
+      return {
         title: 'Stripe is not responding',
         text: 'We couldn’t confirm that the payment was refunded. It’s safe to try again: it will be refunded only once.',
         entries: [],
       }
+  }
+}
+
+const parseExpectedAmount = (text: unknown): number | null =>
+  typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : null
 
 /** Payments that can be refunded first, and among them those with a problem. */
 const getRefundPriority = (payment: Payment): number =>
@@ -65,15 +83,18 @@ const pages: FastifyPluginAsync = async (app) => {
     const result =
       payment === null || payments.service === null
         ? ({ outcome: 'nothing_to_refund' } as const)
-        : await payments.service.refund(payment.id, request.actor, (refunded) =>
-            app.auditLog.record(request, {
-              action: 'payment.refunded',
-              details: { orderId: id, ...refunded },
-            }),
-          )
+        : await payments.service.refund(payment.id, {
+            by: request.actor,
+            expectedMinor: parseExpectedAmount(request.body?.amountMinor),
+            onRefund: (refunded) =>
+              app.auditLog.record(request, {
+                action: 'payment.refunded',
+                details: { orderId: id, ...refunded },
+              }),
+          })
     const order = await store.get(id)
     if (order === null) return renderNotFound(reply)
-    if (result.outcome === 'unavailable' || result.outcome === 'refused') {
+    if (isFailure(result)) {
       reply.code(result.outcome === 'unavailable' ? 503 : 409)
       return render(request, reply, order, { notice: describeFailure(result) })
     }

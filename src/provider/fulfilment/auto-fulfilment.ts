@@ -52,8 +52,8 @@ const RETRY_DELAYS_MS = [
 
 /** Maximum number of orders placed concurrently. */
 const CONCURRENCY = 2
-/** Quoting, placing and recording take at most this many requests to the provider. */
-const MAX_REQUESTS = 6
+/** Searching, quoting, placing and recording take at most this many requests to the provider. */
+const MAX_REQUESTS = 8
 
 const done = (detail: string): SendResult => ({ outcome: 'sent', status: null, detail })
 const retry = (detail: string, status: number | null = null): SendResult => ({
@@ -98,6 +98,8 @@ function describeResult(result: Exclude<FulfilResult, { outcome: 'placed' }>): S
       return reject(
         `The provider may have placed the order, as ${result.id}. Contact the provider.`,
       )
+    case 'purchase_problem':
+      return reject(`The credits are not bought, because ${result.problem}.`)
     case 'unknown':
     case 'placed_not_recorded':
       return retry('The placement status is unknown.')
@@ -122,8 +124,6 @@ export const erasePlacements = (tx: Queryable, orderId: string): Promise<void> =
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment
-  /** Returns why other features forbid to buy the credits of an order; `null` if none does */
-  findProblem: (order: Order) => Promise<string | null>
   /** Maximum duration of a request to the provider, ms */
   maxRequestMs: number
   /** Set by tests only */
@@ -137,7 +137,6 @@ interface Options {
 export function createAutoFulfilment({
   store,
   fulfilment,
-  findProblem,
   maxRequestMs,
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options) {
@@ -161,7 +160,7 @@ export function createAutoFulfilment({
         'Placed, but another order has the same ID at the provider. An administrator needs to check it.',
       )
     }
-    const problem = await findProblem(order)
+    const problem = await fulfilment.findProblem(order)
     if (problem !== null) return done(`Placed, but not marked as fulfilled, because ${problem}.`)
     const command = { type: 'edit', changes: { status: 'fulfilled' } } as const
     const context = { by: AUTO_FULFILMENT, ifVersions: [order.version] }
@@ -234,12 +233,10 @@ export function createAutoFulfilment({
     if (price.amountMinor > order.amountMinor) {
       return reject('The provider’s price is higher than what the guest paid.')
     }
-    // Last, because it can change at any time.
-    const problem = await findProblem(order)
-    if (problem !== null) return reject(`The credits are not bought, because ${problem}.`)
     const { version } = order
     const result = await fulfilment.fulfil(order.id, {
       version,
+      problem: null,
       portfolioId,
       price,
       by: AUTO_FULFILMENT,

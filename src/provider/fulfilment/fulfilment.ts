@@ -9,7 +9,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Places orders with the provider; `null` if none is configured */
     fulfilment: Fulfilment | null
-    /** Adds a check of why the credits of an order are not bought automatically, as a clause. */
+    /** Adds a check of why the credits of an order should not be bought, as a clause. */
     addPurchaseCheck: (findProblem: FindPurchaseProblem) => void
   }
 }
@@ -20,20 +20,21 @@ export default fp(
     const { orders: store, orderSource: source } = app
     const checks: FindPurchaseProblem[] = []
     app.decorate('addPurchaseCheck', (check) => void checks.push(check))
-    const fulfilment = source && createFulfilment(store, source)
+    const fulfilment =
+      source &&
+      createFulfilment(store, source, async (order) => {
+        for (const check of checks) {
+          const problem = await check(order)
+          if (problem !== null) return problem
+        }
+        return null
+      })
     app.decorate('fulfilment', fulfilment)
     app.eraser.add({ eraseFormerCustomer: erasePlacements })
     if (!app.config.AUTO_FULFIL || fulfilment === null || source === null) return
     const autoFulfilment = createAutoFulfilment({
       store,
       fulfilment,
-      async findProblem(order) {
-        for (const check of checks) {
-          const problem = await check(order)
-          if (problem !== null) return problem
-        }
-        return null
-      },
       maxRequestMs: source.maxRequestMs,
     })
     app.events.addConsumer('fulfilment', autoFulfilment.consume)

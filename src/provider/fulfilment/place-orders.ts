@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChangeContext, OrderStore } from '../../orders/store/order-store.js'
+import { getBeneficiary } from '../../orders/erasure.js'
 import type { Order } from '../../orders/order.js'
 import type { OffsetOrderSource } from '../order-source-client.js'
 import type { Amount } from '../../orders/amount.js'
@@ -9,6 +10,7 @@ import {
   findLatestAttempt,
   getLostProviderId,
   isUnresolved,
+  listRefusedAttempts,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
 import { createProviderCheck } from './provider-check.js'
@@ -56,6 +58,8 @@ export function createAttemptTimer(maxAgeMs: number) {
 export interface ConfirmedQuote {
   /** Version of the order that was shown */
   version: number
+  /** Result of `findProblem` that was shown */
+  problem: string | null
   portfolioId: number
   price: Amount
   by: string
@@ -83,7 +87,12 @@ const isSamePrice = (a: Amount, b: Amount): boolean =>
  * Places orders with the provider, each at most once. Because providers may not honour idempotency
  * keys, an attempt is recorded in the order before the request is sent, and its outcome afterwards.
  */
-export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
+export function createFulfilment(
+  store: OrderStore,
+  source: OffsetOrderSource,
+  /** Returns why other features forbid to buy the credits of an order, as a clause */
+  findProblem: (order: Order) => Promise<string | null>,
+) {
   const maxInFlightMs = MAX_RECORDING_MS + source.maxRequestMs
   const timer = createAttemptTimer(maxInFlightMs)
   const providerCheck = createProviderCheck(store, source)
@@ -91,7 +100,9 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
   const load = async (id: string) => {
     // Read the order first, so that its version is outdated if the history changes in between.
     const order = await store.get(id)
-    return order && { order, attempt: findLatestAttempt((await store.getHistory(id)) ?? []) }
+    if (order === null) return null
+    const history = (await store.getHistory(id)) ?? []
+    return { order, history, attempt: findLatestAttempt(history) }
   }
 
   /** Records an attempt's outcome; `false` if the store cannot be written to. */
@@ -129,13 +140,13 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     }
     const { tons, portfolioId, reference } = attempt
     const note = `${order.orderNumber} ${reference}`
-    const onBehalfOfName = order.checkout?.beneficiary
+    const onBehalfOfName = getBeneficiary(order)
     const request = {
       tons,
       portfolioId,
       note,
       dryRun: false,
-      ...(onBehalfOfName === undefined ? {} : { onBehalfOfName }),
+      ...(onBehalfOfName === null ? {} : { onBehalfOfName }),
     }
     const response = await source.placeOrder(request, reference)
     switch (response.outcome) {
@@ -183,6 +194,21 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
     return { outcome: 'found', order: (await store.get(id)) ?? order }
   }
 
+  /**
+   * Checks with the provider whether an order was placed although every attempt was refused; if so,
+   * records the provider order ID.
+   */
+  async function checkRefused(
+    order: Order,
+    attempts: readonly FulfilmentAttempt[],
+  ): Promise<CheckResult> {
+    const result = await providerCheck.find(attempts)
+    if (result.outcome !== 'placed') return result
+    const context = { by: result.attempt.by, ifVersions: ANY_VERSION }
+    await store.apply(order.id, { type: 'attempt', attempt: result.attempt }, context)
+    return { outcome: 'found', order: (await store.get(order.id)) ?? order }
+  }
+
   return {
     getRemainingMs,
     /**
@@ -190,17 +216,8 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
      */
     check,
 
-    /**
-     * Checks with the provider whether an order was placed although every attempt was refused; if
-     * so, records the provider order ID.
-     */
-    async checkRefused(order: Order, attempts: readonly FulfilmentAttempt[]): Promise<CheckResult> {
-      const result = await providerCheck.find(attempts)
-      if (result.outcome !== 'placed') return result
-      const context = { by: result.attempt.by, ifVersions: ANY_VERSION }
-      await store.apply(order.id, { type: 'attempt', attempt: result.attempt }, context)
-      return { outcome: 'found', order: (await store.get(order.id)) ?? order }
-    },
+    checkRefused,
+    findProblem,
 
     listPortfolios: async (): Promise<{ value: Portfolio[] } | ProviderFailure> =>
       getValue(await source.listPortfolios()),
@@ -215,11 +232,12 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
 
     /**
      * Places an order as confirmed. The attempt is recorded only if the order still has the
-     * confirmed version, so that only one of several concurrent requests is sent.
+     * confirmed version, so that only one of several concurrent requests is sent. An order that
+     * the provider has placed although it refused it is not sent again.
      */
     async fulfil(
       id: string,
-      { version, portfolioId, price: confirmed, by }: ConfirmedQuote,
+      { version, problem: confirmedProblem, portfolioId, price: confirmed, by }: ConfirmedQuote,
     ): Promise<FulfilResult> {
       const current = await load(id)
       if (current === null) return { outcome: 'not_found' }
@@ -230,6 +248,19 @@ export function createFulfilment(store: OrderStore, source: OffsetOrderSource) {
       if (quote.outcome !== 'quoted') return quote
       if (!isSamePrice(quote.price, confirmed)) {
         return { outcome: 'price_changed', price: quote.price }
+      }
+      const refused = listRefusedAttempts(current.history)
+      if (refused.length > 0) {
+        const result = await checkRefused(order, refused)
+        if (result.outcome === 'found') {
+          const { orderSourceId } = result.order
+          return { outcome: 'placed', order: result.order, id: orderSourceId ?? '' }
+        }
+      }
+      // Last, because it can change at any time.
+      const problem = await findProblem(order)
+      if (problem !== null && problem !== confirmedProblem) {
+        return { outcome: 'purchase_problem', problem }
       }
       const attempt: FulfilmentAttempt = {
         state: 'sent',

@@ -35,6 +35,8 @@ export type FulfilResult =
   /** Sent; it is unknown whether it was placed. */
   | { outcome: 'unknown' }
   | { outcome: 'price_changed'; price: Amount }
+  /** Another feature forbids to buy the credits, for a reason that was not confirmed */
+  | { outcome: 'purchase_problem'; problem: string }
   /** Already placed, being placed, or in a status in which it cannot be placed. */
   | { outcome: 'not_fulfillable'; order: Order }
   | { outcome: 'version_conflict'; order: Order }
