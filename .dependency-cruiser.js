@@ -27,10 +27,7 @@ const FOLDERS = [
 
 /** What a folder imports from below it nevertheless: [importing file, imported file]. */
 const EXCEPTIONS = {
-  core: [
-    ['core/server/error-handler', 'database/database'],
-  ],
-  audit: [['audit/pages', 'accounts/admin-pages']],
+  core: [['core/server/error-handler', 'database/database']],
   orders: [
     ['orders/store/open-order-store', 'nocodb/nocodb-(order-store|config)'],
     ['orders/export/(payment-columns|export-worker)', 'payments/(payment|payment-reader)'],

@@ -6,7 +6,6 @@ import auditRoutes from './audit/routes.js'
 import calculator from './calculator/calculator.js'
 import erasure from './orders/erasure/erasure.js'
 import fulfilment from './provider/fulfilment/fulfilment.js'
-import apiKeyRoutes from './accounts/api-keys/routes.js'
 import { OPENAPI_WEBHOOKS } from './webhooks/openapi-webhooks.js'
 import webhooks from './webhooks/webhooks.js'
 import mail from './checkout/mail/mail.js'
@@ -70,7 +69,6 @@ export async function buildApp({
   await app.register(notifyUser, { delivery: mailDelivery })
   await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })
   await app.register(accounts)
-  await app.register(apiKeyRoutes)
   await app.register(auditRoutes)
   await app.register(securityTxt)
 

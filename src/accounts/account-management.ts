@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import { createAccountMail, type AccountMail } from './account-mail.js'
 import accountRoutes from './account-routes.js'
+import adminPages from './admin-pages.js'
 import forgotPasswordPages from './forgot-password-pages.js'
 import linkPages from './link-pages.js'
 
@@ -18,8 +19,11 @@ export default fp(
     app.decorate('accountMail', accountMail)
     if (accountMail.sender) app.outbox.addSender(accountMail.sender)
     await app.register(accountRoutes)
-    await app.register(linkPages)
-    await app.register(forgotPasswordPages)
+    await app.register(async (scope) => {
+      await scope.register(adminPages)
+      await scope.register(linkPages)
+      await scope.register(forgotPasswordPages)
+    })
   },
   { name: 'account-management', dependencies: ['account-store', 'mail'] },
 )

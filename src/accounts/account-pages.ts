@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getLocale } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
-import adminPages from './admin-pages.js'
 import { getOwn } from '../core/validation/is-object.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from './permissions.js'
 import { getBrowserName } from './browser-name.js'
@@ -58,8 +57,6 @@ const SUCCESS: Partial<Record<string, string>> = {
 
 /** Page where users see their own account and sessions. */
 const pages: FastifyPluginAsync = async (app) => {
-  await app.register(adminPages)
-
   app.get(ACCOUNT_URL, OWN_WITHOUT_FACTOR, async (request, reply) => {
     const user = getUser(request)
     const { email, role } = user

@@ -1,5 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify'
 import accountPages from './account-pages.js'
+import adminPages from './admin-pages.js'
+import peoplePages from './people-pages.js'
+import settingsPages from './settings-pages.js'
+import apiKeyPages from './api-keys/pages.js'
+import apiKeyRoutes from './api-keys/routes.js'
 import confirmPages from './confirm-pages.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import { createPendingSignIns } from './pending-sign-in.js'
@@ -12,20 +17,25 @@ import pages from './sign-in-pages.js'
 import routes from './routes.js'
 import sessionRoutes from './session-routes.js'
 
-/** API routes and pages for sign-in, sign-out, second factors, sessions and users' own accounts. */
+/** API routes and pages for sign-in, second factors, sessions, accounts and API keys. */
 const accounts: FastifyPluginAsync = async (app) => {
   const [secret] = app.config.sessionSecrets
   const secondFactors = createSecondFactors(app, createIdentifierHasher(secret))
   const pendingSignIns = createPendingSignIns(app)
   const signIn = createSignIn(app, secondFactors)
   await app.register(routes, { signIn })
-  await app.register(pages, { signIn, pendingSignIns, secondFactors })
-  await app.register(secondFactorSignInPages, { signIn, secondFactors, pendingSignIns })
-  await app.register(secondFactorPages, { secondFactors })
-  await app.register(confirmPages, { signIn, secondFactors })
   await app.register(sessionRoutes)
-  await app.register(accountPages)
-  await app.register(passwordPages)
+  await app.register(apiKeyRoutes)
+  await app.register(async (scope) => {
+    await scope.register(adminPages)
+    await scope.register(pages, { signIn, pendingSignIns, secondFactors })
+    await scope.register(secondFactorSignInPages, { signIn, secondFactors, pendingSignIns })
+    await scope.register(secondFactorPages, { secondFactors })
+    await scope.register(confirmPages, { signIn, secondFactors })
+    await scope.register(accountPages)
+    await scope.register(passwordPages)
+  })
+  app.portalPages.push(settingsPages, peoplePages, apiKeyPages)
 }
 
 export default accounts

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../core/http/problem.js'
 import { toSafeRedirectPath } from '../core/http/safe-redirect-path.js'
-import adminPages from './admin-pages.js'
 import type { Account } from './account-store.js'
 import { toText } from './password-form.js'
 import type { SecondFactors } from './second-factor/second-factors.js'
@@ -20,7 +19,6 @@ const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }
   app,
   { signIn, secondFactors },
 ) => {
-  await app.register(adminPages)
   const options = {
     config: { permission: 'account:own', withoutSecondFactor: true },
     // Not compressed, as a precaution (BREACH), because some of these responses set a session

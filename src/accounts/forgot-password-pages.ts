@@ -2,7 +2,6 @@ import type { FastifyPluginAsync } from 'fastify'
 import { getClientAddress } from '../core/http/client-address.js'
 import { getRequestOrigin } from '../core/http/fetch-metadata.js'
 import { Problem } from '../core/http/problem.js'
-import adminPages from './admin-pages.js'
 import { isEmail, toMailbox } from '../core/validation/email-address.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import { toText } from './password-form.js'
@@ -19,7 +18,6 @@ const options = { config: { public: true } } as const
  */
 const pages: FastifyPluginAsync = async (app) => {
   const { accountMail: mail } = app
-  await app.register(adminPages)
   const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
   const page = 'accounts/forgot-password'
 

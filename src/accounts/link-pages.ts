@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getAuditAddress } from '../audit/audit-log.js'
-import adminPages from './admin-pages.js'
 import { LINK_PURPOSES, type LinkPurpose } from './account-links.js'
 import { hashPassword } from './password.js'
 import { parsePasswordForm } from './password-form.js'
@@ -15,7 +14,6 @@ interface Route {
  * mail scanners also open links.
  */
 const pages: FastifyPluginAsync = async (app) => {
-  await app.register(adminPages)
   app.addHook('onRequest', (_request, reply, done) => {
     // The URL contains a token.
     reply.header('referrer-policy', 'no-referrer')

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { getAuditAddress } from '../audit/audit-log.js'
 import { Problem } from '../core/http/problem.js'
-import adminPages from './admin-pages.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import { hashPassword, verifyPassword } from './password.js'
 import { parsePasswordForm, toText } from './password-form.js'
@@ -20,8 +19,6 @@ interface Errors {
 
 /** Page where users change their own password. */
 const pages: FastifyPluginAsync = async (app) => {
-  await app.register(adminPages)
-
   const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
   const renderForm = (reply: FastifyReply, errors: Errors = {}) =>
     reply.renderView({ page: 'accounts/change-password' }, { errors })

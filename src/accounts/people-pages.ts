@@ -8,7 +8,6 @@ import { removeSecondFactor } from './remove-second-factor.js'
 import { getAuditActor } from '../audit/audit-log.js'
 import { getLocale } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
-import adminPages from './admin-pages.js'
 import { getOwn } from '../core/validation/is-object.js'
 import { checker } from '../core/validation/validator.js'
 import { getFormatters, type Formatters } from '../core/formatting/formatters.js'
@@ -118,7 +117,6 @@ function parseInviteForm(body: Record<string, unknown>): {
 /** Settings: the people who can sign in. */
 const pages: FastifyPluginAsync = async (app) => {
   const { accountMail: mail } = app
-  await app.register(adminPages)
   app.settings.addPage({ href: PEOPLE_URL, label: 'People', permission: 'accounts:manage' })
 
   const getRequestFormatters = ({ headers }: FastifyRequest) =>

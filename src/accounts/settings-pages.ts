@@ -1,11 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
-import adminPages from './admin-pages.js'
 
 const MAIL = { config: { permission: 'mail:manage' } } as const
 
 /** Redirects to the first page of the settings. */
 const pages: FastifyPluginAsync = async (app) => {
-  await app.register(adminPages)
   // Each page has its own permission; every role that has one of them also has `mail:manage`.
   app.get('/admin/settings', MAIL, async (request, reply) => {
     const [first] = app.settings.list(request)

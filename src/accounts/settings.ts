@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Permission } from './permissions.js'
 
@@ -11,6 +11,8 @@ interface SettingsPage {
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** Pages of the portal, which are registered in one scope after all features */
+    portalPages: FastifyPluginAsync[]
     /** The settings, sorted by label */
     settings: {
       addPage: (page: SettingsPage) => void
@@ -27,9 +29,10 @@ declare module 'fastify' {
   }
 }
 
-/** The settings of the portal. */
+/** What features add to the portal: pages, and entries of the settings. */
 export default fp(
   async (app) => {
+    app.decorate('portalPages', [])
     const pages: SettingsPage[] = []
     app.decorate('settings', {
       addPage(page) {

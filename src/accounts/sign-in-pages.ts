@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import adminPages from './admin-pages.js'
 import { toSafeRedirectPath } from '../core/http/safe-redirect-path.js'
 import { Problem } from '../core/http/problem.js'
 import { checker } from '../core/validation/validator.js'
@@ -40,8 +39,6 @@ const pages: FastifyPluginAsync<Options> = async (
   app,
   { signIn, pendingSignIns, secondFactors },
 ) => {
-  await app.register(adminPages)
-
   const hasPasskeys = secondFactors.passkeys.isAvailable
   const showForm = (reply: FastifyReply, view: SignInView) =>
     reply.renderView({ page: 'accounts/sign-in' }, { ...view, hasPasskeys })

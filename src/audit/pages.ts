@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AuditExportQuery, createAuditExport } from './audit-export.js'
 import { parseAuditQuery, AUDIT_PAGE_SIZE, type AuditQuery } from './audit-query.js'
 import { getLocale } from '../core/http/locale.js'
-import adminPages from '../accounts/admin-pages.js'
 import { getFormatters, type Formatters } from '../core/formatting/formatters.js'
 import { AUDIT_ACTIONS, AUDIT_ACTION_NAMES } from './audit-actions.js'
 import type { AuditDetails, AuditEntry } from './audit-entry.js'
@@ -79,7 +78,6 @@ const READ = { config: { permission: 'audit-log:read' } } as const
 
 /** Settings: the audit log. */
 const pages: FastifyPluginAsyncTypebox = async (app) => {
-  await app.register(adminPages)
   app.settings.addPage({
     href: '/admin/settings/audit-log',
     label: 'Audit log',

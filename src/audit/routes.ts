@@ -6,6 +6,7 @@ import { AUDIT_ACTION_NAMES, type AuditAction } from './audit-actions.js'
 import type { AuditEntry } from './audit-entry.js'
 import { AuditExportQuery, AUDIT_CONTENT_TYPES, createAuditExport } from './audit-export.js'
 import { AuditQuery, findAuditFilterErrors } from './audit-query.js'
+import pages from './pages.js'
 
 const Entry = Type.Object(
   {
@@ -40,8 +41,9 @@ const toResponse = ({ at, ...entry }: AuditEntry) => ({ ...entry, at: new Date(a
 
 const tags = ['Audit log']
 
-/** API for the audit log. */
+/** The API and the page of the audit log. */
 const routes: FastifyPluginAsyncTypebox = async (app) => {
+  app.portalPages.push(pages)
   app.get(
     '/api/admin/audit-log',
     {

@@ -6,7 +6,6 @@ import type { Permission } from '../accounts/permissions.js'
 import type { StatsPeriod } from '../orders/dashboard-stats.js'
 import { EVENT_QUEUE } from '../orders/events/event-dispatcher.js'
 import { countMessages, UNSENT_STATES } from '../events/outbox.js'
-import adminPages from '../accounts/admin-pages.js'
 import { getFormatters } from '../core/formatting/formatters.js'
 import { buildWebhookAlerts } from '../webhooks/webhook-view.js'
 import { buildDashboardView } from './dashboard-view.js'
@@ -23,7 +22,6 @@ const STATS = { config: { permission: 'stats:read' } } as const
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, webhooks, mail, conversions } = app
   const hasProvider = app.fulfilment !== null
-  await app.register(adminPages)
 
   /** The content below the range buttons: cards and charts, an empty state or an error. */
   async function buildContent(request: FastifyRequest, period: StatsPeriod) {

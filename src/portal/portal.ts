@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { addFreshnessHeader } from '../orders/freshness-header.js'
 import { handleStoreError } from '../orders/store-error-handler.js'
+import adminPages from '../accounts/admin-pages.js'
 import dashboardPages from '../dashboard/pages.js'
 import { addFreshnessNotice } from './orders/freshness-notice.js'
 import fulfilmentPages from './orders/fulfilment-pages.js'
@@ -12,14 +13,6 @@ import orderPages from './orders/order-pages.js'
 import refundPages from './orders/refund-pages.js'
 import { createSavedViews, type SavedViews } from './orders/saved-views.js'
 import viewPages from './orders/view-pages.js'
-import apiKeyPages from '../accounts/api-keys/pages.js'
-import auditLogPages from '../audit/pages.js'
-import emailPages from '../checkout/mail/pages.js'
-import eventPages from '../orders/events/pages.js'
-import peoplePages from '../accounts/people-pages.js'
-import personalDataPages from '../orders/erasure/pages.js'
-import settingsPages from '../accounts/settings-pages.js'
-import webhookPages from '../webhooks/pages.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -28,28 +21,24 @@ declare module 'fastify' {
   }
 }
 
-/** The administrators' pages: dashboard, orders and settings. */
+/** The pages of orders and the dashboard, and those that features have added. */
 async function pages(app: FastifyInstance): Promise<void> {
-  const { orders, fulfilment } = app
+  const { orders, fulfilment, portalPages } = app
   addFreshnessHeader(app, orders)
   addFreshnessNotice(app, orders)
   app.setErrorHandler(handleStoreError)
-  await app.register(dashboardPages)
-  await app.register(listPages)
-  await app.register(viewPages)
-  await app.register(newOrderPages)
-  await app.register(orderPages)
-  await app.register(refundPages)
-  await app.register(mailPages)
-  if (fulfilment) await app.register(fulfilmentPages, { fulfilment })
-  await app.register(settingsPages)
-  await app.register(peoplePages)
-  await app.register(apiKeyPages)
-  await app.register(webhookPages)
-  await app.register(emailPages)
-  await app.register(eventPages)
-  await app.register(auditLogPages)
-  await app.register(personalDataPages)
+  await app.register(async (scope) => {
+    await scope.register(adminPages)
+    for (const added of portalPages) await scope.register(added)
+    await scope.register(dashboardPages)
+    await scope.register(listPages)
+    await scope.register(viewPages)
+    await scope.register(newOrderPages)
+    await scope.register(orderPages)
+    await scope.register(refundPages)
+    await scope.register(mailPages)
+    if (fulfilment) await scope.register(fulfilmentPages, { fulfilment })
+  })
 }
 
 export default fp(

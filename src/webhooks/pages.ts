@@ -4,7 +4,6 @@ import { getLocale } from '../core/http/locale.js'
 import type { WebhookEndpoint } from './endpoint-store.js'
 import { logWebhookChange } from './log-change.js'
 import { createTooManyProblem, requireEnabled, requireFound } from './problems.js'
-import adminPages from '../accounts/admin-pages.js'
 import { getFormatters } from '../core/formatting/formatters.js'
 import { isLive } from '../events/message-view.js'
 import { parseDateTime } from '../core/formatting/parse-datetime.js'
@@ -106,7 +105,6 @@ const parsePage = (text: unknown): number =>
 
 const pages: FastifyPluginAsync = async (app) => {
   const { webhooks } = app
-  await app.register(adminPages)
   app.settings.addPage({
     href: '/admin/settings/webhooks',
     label: 'Webhooks',

@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import { createWebhooks, type Webhooks } from './endpoints.js'
 import { eraseDeliveries } from './message.js'
 import routes from './routes.js'
+import pages from './pages.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -26,6 +27,7 @@ export default fp(
     app.addHook('onReady', () => webhooks.encryptSecretsAgain())
     app.addHook('onClose', () => webhooks.close())
     await app.register(routes)
+    app.portalPages.push(pages)
   },
   { name: 'webhooks', dependencies: ['events', 'erasure', 'qr-code', 'scheduler'] },
 )

@@ -3,7 +3,6 @@ import { getAuditActor } from '../../audit/audit-log.js'
 import { getLocale } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
 import { isActive, type ApiKey } from './api-key-store.js'
-import adminPages from '../admin-pages.js'
 import { getFormatters, type Formatters } from '../../core/formatting/formatters.js'
 import { API_KEY_SCOPE_NAMES, API_KEY_SCOPES } from '../permissions.js'
 import { validateNewApiKey, type NewApiKeyRequest } from './new-api-key.js'
@@ -113,7 +112,6 @@ const buildApiKeyView = (key: ApiKey, format: Formatters) => ({
 
 /** Settings: API keys. */
 const pages: FastifyPluginAsync = async (app) => {
-  await app.register(adminPages)
   app.settings.addPage({ href: API_KEYS_URL, label: 'API keys', permission: 'api-keys:manage' })
 
   const getRequestFormatters = ({ headers }: FastifyRequest) =>

@@ -2,7 +2,6 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
 import { getLocale } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
-import adminPages from '../admin-pages.js'
 import { createQrMatrix, renderSvg } from '../../core/html/qr-image.js'
 import { getOwn } from '../../core/validation/is-object.js'
 import { getBrowserName } from '../browser-name.js'
@@ -31,8 +30,6 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
   app,
   { secondFactors },
 ) => {
-  await app.register(adminPages)
-
   const options = {
     config: { permission: 'account:own', recentSignIn: true, withoutSecondFactor: true },
     // Not compressed, because the size of a compressed response can reveal a secret in it (BREACH).

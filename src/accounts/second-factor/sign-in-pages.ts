@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { Problem } from '../../core/http/problem.js'
 import { toSafeRedirectPath } from '../../core/http/safe-redirect-path.js'
-import adminPages from '../admin-pages.js'
 import { toText } from '../password-form.js'
 import type { PendingSignIns } from '../pending-sign-in.js'
 import type { SignIn } from '../sign-in.js'
@@ -26,8 +25,6 @@ const pages: FastifyPluginAsync<Options> = async (
   app,
   { signIn, secondFactors, pendingSignIns },
 ) => {
-  await app.register(adminPages)
-
   // Not compressed, as a precaution (BREACH), because some of these responses set a session cookie.
   const options = { config: { public: true }, compress: false } as const
 

@@ -10,6 +10,7 @@ import { eraseMails } from './message.js'
 import { createMail, type Mail } from './order-mails.js'
 import { createSmtpDelivery } from '../../mail/smtp-delivery.js'
 import { watchDelivery } from '../../mail/watch-delivery.js'
+import pages from './pages.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -53,6 +54,7 @@ export default fp<Options>(
       delivery: watched?.delivery ?? null,
     })
     app.decorate('mail', mail)
+    app.portalPages.push(pages)
     app.events.addConsumer('mail', mail.consume)
     app.eraser.add({ eraseFormerCustomer: eraseMails })
     if (mail.sender) app.outbox.addSender(mail.sender)

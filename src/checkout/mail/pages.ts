@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getLocale } from '../../core/http/locale.js'
 import type { Slice } from '../../events/outbox.js'
-import adminPages from '../../accounts/admin-pages.js'
 import { getFormatters } from '../../core/formatting/formatters.js'
 import { buildMailView } from './mail-view.js'
 
@@ -37,7 +36,6 @@ const parsePage = (text: unknown): number =>
 /** Settings: whether emails are sent, and the log of all emails. */
 const pages: FastifyPluginAsync = async (app) => {
   const { mail } = app
-  await app.register(adminPages)
   app.settings.addPage({ href: EMAIL_URL, label: 'Email', permission: 'mail:manage' })
 
   app.get<{ Querystring: Query }>(EMAIL_URL, MAIL, async (request, reply) => {

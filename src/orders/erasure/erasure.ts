@@ -3,6 +3,7 @@ import { createFileRewriter } from '../../database/file-rewriter.js'
 import { getServiceSource } from '../store/open-order-store.js'
 import { createEraser, type Eraser } from './erase-customer.js'
 import routes from './routes.js'
+import pages from './pages.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -28,6 +29,7 @@ export default fp(
       createEraser({ store, database, events, auditLog, isFile, rewriter, log }),
     )
     await app.register(routes)
+    app.portalPages.push(pages)
   },
   { name: 'erasure', dependencies: ['orders', 'events', 'audit-log', 'scheduler'] },
 )

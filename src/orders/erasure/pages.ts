@@ -4,7 +4,6 @@ import { Customer } from './routes.js'
 import { getNumberFormatter } from '../../core/formatting/number-formatter.js'
 import { getLocale } from '../../core/http/locale.js'
 import { isErased } from '../erasure.js'
-import adminPages from '../../accounts/admin-pages.js'
 import { checker } from '../../core/validation/validator.js'
 
 const PERSONAL_DATA_URL = '/admin/settings/personal-data'
@@ -34,7 +33,6 @@ function parseForm(body: Record<string, unknown> | undefined): EmailForm {
 /** Settings: the erasure of a customer's personal data. */
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, eraser } = app
-  await app.register(adminPages)
   app.settings.addPage({
     href: PERSONAL_DATA_URL,
     label: 'Personal data',

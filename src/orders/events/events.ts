@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import { createEventDispatcher, type EventDispatcher } from './event-dispatcher.js'
+import pages from './pages.js'
 import { createOutboxWorker, type OutboxWorker } from '../../events/outbox-worker.js'
 
 declare module 'fastify' {
@@ -22,6 +23,7 @@ export default fp(
     app.decorate('events', events)
     app.decorate('outbox', outbox)
     outbox.addSender(events.sender)
+    app.portalPages.push(pages)
     app.readiness.set('events', () => events.getReadiness())
     app.schedule('dispatch events', POLL_MS, () => events.dispatch())
     app.schedule('send messages', POLL_MS, () => outbox.sendDue())

@@ -11,7 +11,6 @@ import {
   UNSENT_STATES,
   type Delivery,
 } from '../../events/outbox.js'
-import adminPages from '../../accounts/admin-pages.js'
 import { getFormatters, type Formatters } from '../../core/formatting/formatters.js'
 import { buildMessageView } from '../../events/message-view.js'
 
@@ -49,7 +48,6 @@ function buildEventView(delivery: Delivery, format: Formatters) {
 
 /** Settings: changes to orders that could not be processed completely. */
 const pages: FastifyPluginAsync = async (app) => {
-  await app.register(adminPages)
   app.settings.addPage({ href: EVENTS_URL, label: 'Events', permission: 'mail:manage' })
 
   app.get(EVENTS_URL, MANAGE, async (request, reply) => {

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { getServiceSource } from '../store/open-order-store.js'
-import adminPages from '../../accounts/admin-pages.js'
 import { addFreshnessHeader } from '../freshness-header.js'
 import { ExportQuery } from './export-request.js'
 import { createExportRecorder } from './record-export.js'
@@ -13,7 +12,6 @@ const pages: FastifyPluginAsyncTypebox<{ sendOrders: StreamOrders }> = async (
   app,
   { sendOrders },
 ) => {
-  await app.register(adminPages)
   app.get(
     '/admin/orders/export',
     { config: { permission: 'orders:export' }, schema: { querystring: ExportQuery } },
@@ -32,7 +30,9 @@ const orderExport: FastifyPluginAsync = async (app) => {
     recordExport: createExportRecorder(app.auditLog, store),
   })
   await app.register(routes, { sendOrders })
-  await app.register(pages, { sendOrders })
+  app.portalPages.push(async (scope) => {
+    await scope.register(pages, { sendOrders })
+  })
 }
 
 export default orderExport

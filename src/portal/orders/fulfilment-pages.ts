@@ -2,7 +2,6 @@ import type { FastifyPluginAsync } from 'fastify'
 import { canBeFulfilled, findConfirmedAttempt, findLatestAttempt } from '../../orders/attempt.js'
 import type { Fulfilment } from '../../provider/fulfilment/place-orders.js'
 import { findDifferences } from '../../orders/verify-response.js'
-import adminPages from '../../accounts/admin-pages.js'
 import type { Amount } from '../../orders/amount.js'
 import { parseVersion } from './edit-form.js'
 import {
@@ -32,7 +31,6 @@ const parsePrice = ({ amountMinor, currency }: Record<string, unknown>): Amount 
 
 /** Pages that place orders with the provider and compare them with its records. */
 const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulfilment }) => {
-  await app.register(adminPages)
   const { orders: store } = app
   const presenter = createOrderPresenter(app)
   const { getRequestFormatters, render, renderNotFound, confirm } = presenter

@@ -5,7 +5,6 @@ import { parseListQuery } from '../../orders/list-query.js'
 import type { Order } from '../../orders/order.js'
 import { getUndoPermission, requireStatusPermission } from '../../orders/status-permission.js'
 import { isReceived } from '../../payments/payment.js'
-import adminPages from '../../accounts/admin-pages.js'
 import { getFormatters } from '../../core/formatting/formatters.js'
 import { parseBulkAction, updateOrders, type SelectedOrder } from './bulk-actions.js'
 import { loadBulkOrders, parseBulkForm, type BulkForm } from './bulk-selection.js'
@@ -29,7 +28,6 @@ const NOTHING_SELECTED = { text: 'Select orders and an action first.', rejected:
 
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, savedViews, payments, certificates, mail } = app
-  await app.register(adminPages)
   const { timeZone } = store.calendar
 
   const getRequestFormatters = ({ headers }: FastifyRequest) =>

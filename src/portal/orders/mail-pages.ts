@@ -2,7 +2,6 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { getLocale } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
 import type { Order } from '../../orders/order.js'
-import adminPages from '../../accounts/admin-pages.js'
 import { getFormatters } from '../../core/formatting/formatters.js'
 import { buildOrderMailsView } from '../../checkout/mail/mail-view.js'
 
@@ -16,7 +15,6 @@ interface Route {
 /** The emails about an order. */
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, mail } = app
-  await app.register(adminPages)
 
   async function findOrder({ params }: FastifyRequest<Route>): Promise<Order> {
     const order = await store.get(params.id)

@@ -3,7 +3,6 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { createPriceTerms } from '../../checkout/checkout-config.js'
 import { getLocale } from '../../core/http/locale.js'
 import { getStatusPermission } from '../../orders/status-permission.js'
-import adminPages from '../../accounts/admin-pages.js'
 import { getFormatters } from '../../core/formatting/formatters.js'
 import { buildCurrencyChoices } from './currency-choices.js'
 import { parseNewOrderForm, type NewOrderForm } from './new-order-form.js'
@@ -28,7 +27,6 @@ interface RenderOptions {
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, listPricedPortfolios } = app
   const getTerms = createPriceTerms(app.config)
-  await app.register(adminPages)
   const { timeZone } = store.calendar
 
   const getPricing = async (): Promise<Pricing | null> =>

@@ -7,7 +7,6 @@ import {
   requireStatusPermission,
 } from '../../orders/status-permission.js'
 import { toLiveStatus, type OrderStatus } from '../../orders/order-status.js'
-import adminPages from '../../accounts/admin-pages.js'
 import {
   createEditForm,
   getGroupPermission,
@@ -76,7 +75,6 @@ const getChangeContext = (request: FastifyRequest, version: number): ChangeConte
 
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, payments } = app
-  await app.register(adminPages)
   const presenter = createOrderPresenter(app)
   const { render, renderNotFound, confirm, buildConflictNotice } = presenter
 

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getBalance, type Payment } from '../../payments/payment.js'
 import type { RefundResult } from '../../payments/stripe-payments.js'
-import adminPages from '../../accounts/admin-pages.js'
 import type { Notice } from './order-data.js'
 import { createOrderPresenter, type OrderRequest, type OrderRoute } from './order-presenter.js'
 import { buildOrderView } from './order-view.js'
@@ -43,7 +42,6 @@ const getRefundPriority = (payment: Payment): number =>
 /** Pages that refund payments through Stripe. */
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, payments } = app
-  await app.register(adminPages)
   const presenter = createOrderPresenter(app)
   const { render, renderNotFound, confirm } = presenter
 

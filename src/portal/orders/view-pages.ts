@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
 import { toSafeRedirectPath } from '../../core/http/safe-redirect-path.js'
-import adminPages from '../../accounts/admin-pages.js'
 
 const WRITE = { config: { permission: 'orders:write' } } as const
 
@@ -18,7 +17,6 @@ const getListUrl = ({ list }: Record<string, unknown>): string =>
 /** Saving and removing views of the order list; both return to the list with a message. */
 const pages: FastifyPluginAsync = async (app) => {
   const { savedViews } = app
-  await app.register(adminPages)
 
   app.post<Route>('/admin/orders/views', WRITE, async (request, reply) => {
     const { body = {} } = request
