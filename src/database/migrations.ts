@@ -16,6 +16,7 @@ import {
 } from './ordering-tables.js'
 import { createOutboxTables, WEBHOOK_TABLES } from './outbox-tables.js'
 import { createStatusMigration } from './status-tables.js'
+import { createTotalsMigration } from './totals-tables.js'
 
 /** Marks a SQLite file as an order database ("ClwK"). */
 export const APPLICATION_ID = 0x436c774b
@@ -179,6 +180,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX orders_by_amount_minor
     ON orders (currency, amount_minor, id, status, calculator_type, placed_at);
   `,
+  createTotalsMigration('sqlite').join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

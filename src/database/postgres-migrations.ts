@@ -16,6 +16,7 @@ import {
 } from './ordering-tables.js'
 import { createOutboxTables, WEBHOOK_TABLES } from './outbox-tables.js'
 import { createStatusMigration } from './status-tables.js'
+import { createTotalsMigration } from './totals-tables.js'
 import type { Queryable } from './database.js'
 import type { Postgres } from './postgres.js'
 import { existsAlready, isDuplicate } from './postgres-errors.js'
@@ -196,6 +197,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `CREATE INDEX orders_by_amount_minor ON orders (currency, amount_minor, id)
       INCLUDE (status, calculator_type, placed_at)`,
   ],
+  createTotalsMigration('postgres'),
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -100,15 +100,18 @@ export type OrderFilters = Static<typeof OrderFilters> & {
   ids?: readonly number[]
 }
 
-/**
- * Whether the filters include an origin, a payment method or a payment, which the aggregates do not
- * cover. Exceptions and searches are not covered either, but callers check these separately.
- */
-export const hasUngroupedFilter = ({
+/** Whether the filters are by day, status and currency only, like the totals that are stored. */
+export const areTotalsFilters = ({
+  q = '',
+  calculatorType = [],
+  exception = [],
   origin = [],
   paymentMethod = [],
   ids,
-}: OrderFilters): boolean => origin.length > 0 || paymentMethod.length > 0 || ids !== undefined
+}: OrderFilters): boolean =>
+  q.trim() === '' &&
+  [calculatorType, exception, origin, paymentMethod].every((values) => values.length === 0) &&
+  ids === undefined
 
 /** Finds errors in the combination of filters that are valid on their own. */
 export const findFilterErrors = ({ from, to }: OrderFilters): FieldError[] =>

@@ -8,7 +8,6 @@ import { openPostgres, type Postgres } from '../../src/database/postgres.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { copyFromSqlite } from '../../src/orders/store/postgres/copy-from-sqlite.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { PERIOD_CODES } from '../../src/orders/store/sql/daily-aggregate.js'
 import { newOrder } from '../support/order-store.js'
 import { startPostgres, type PostgresServer } from '../support/postgres.js'
 import { fillDatabase } from './order-data.js'
@@ -168,10 +167,7 @@ async function measureWrites(services: OrderService[], postgres: Postgres) {
     tx.query<{ isExact: boolean }>(
       `SELECT counted.orders = added.orders AND counted.amount = added.amount AS "isExact"
        FROM (SELECT count(*) AS orders, sum(amount_minor) AS amount FROM orders) AS counted,
-         (SELECT sum(orders) AS orders, sum(amount_minor) AS amount FROM (
-           SELECT orders, amount_minor FROM order_totals WHERE step = ${PERIOD_CODES.all}
-           UNION ALL SELECT orders, amount_minor FROM order_total_changes
-         ) AS parts) AS added`,
+         (SELECT sum(orders) AS orders, sum(amount_minor) AS amount FROM order_totals) AS added`,
     ),
   )
   return {
@@ -220,7 +216,7 @@ try {
     console.log(`${orders} orders copied in ${Math.round((performance.now() - started) / 1000)} s`)
     db.close()
     // As autovacuum does after a while. Continues if it exceeds the time limit of a statement.
-    for (const table of ['orders', 'order_search', 'order_counts', 'order_totals']) {
+    for (const table of ['orders', 'order_search', 'order_totals']) {
       await postgres.query(`VACUUM ANALYZE ${table}`).catch(() => undefined)
     }
     return { dataDir, url, postgres, orders }

@@ -6,7 +6,7 @@ import { getDatabasePath } from '../../src/database/database-path.js'
 import { createKey, isWellFormedKey } from '../../src/accounts/api-keys/key-format.js'
 import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { startApp, temporaryFolder } from '../support/app.js'
-import { downgradeStore } from '../support/downgrade-store.js'
+import { downgradeStore, POSTGRES_WITH_PERIODS } from '../support/downgrade-store.js'
 import { createGuest, placeOrder } from '../support/guest.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
@@ -342,7 +342,8 @@ t.test('keys of an earlier version keep what they could do, in PostgreSQL', asyn
   const shop = await createEarlierKeys(before)
   await before.app.database.query(WITHOUT_SETTLE)
   // The two latest migrations are about the scope and an index.
-  await before.app.database.query('UPDATE schema_version SET version = version - 2')
+  for (const statement of POSTGRES_WITH_PERIODS) await before.app.database.query(statement)
+  await before.app.database.query('UPDATE schema_version SET version = version - 3')
   await before.app.close()
   await checkEarlierKeys(t, await startOrderApi(t, { DATABASE_URL }), shop)
 })

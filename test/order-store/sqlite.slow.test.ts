@@ -6,7 +6,6 @@ import t from 'tap'
 import { calculateDashboardStats } from '../../src/orders/dashboard-stats.js'
 import { openReadOnly } from '../../src/database/open-database.js'
 import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
-import { PERIOD_CODES } from '../../src/orders/store/sql/daily-aggregate.js'
 import { createOrderFinder } from '../../src/orders/store/sqlite/find-orders.js'
 import { CALCULATOR_CODES, STATUS_CODES } from '../../src/orders/store/sql/order-row.js'
 import { ORDER_SORTS, type OrderFilters } from '../../src/orders/order-filters.js'
@@ -269,7 +268,7 @@ t.test('deletes expired idempotency keys with the next order', async (t) => {
   await store.close()
 })
 
-t.test('stored codes of statuses, calculators and periods never change', async (t) => {
+t.test('stored codes of statuses and calculators never change', async (t) => {
   t.strictSame(STATUS_CODES, {
     pending: 0,
     paid: 1,
@@ -279,7 +278,6 @@ t.test('stored codes of statuses, calculators and periods never change', async (
     cancelled: 5,
   })
   t.strictSame(CALCULATOR_CODES, { none: -1, fuel: 0, distance: 1, custom: 2 })
-  t.strictSame(PERIOD_CODES, { day: 0, week: 1, month: 2, all: 3 })
 })
 
 t.test('sorts order numbers numerically beyond the millionth', async (t) => {

@@ -275,10 +275,10 @@ t.test('uses the configured database and keeps its time zone', async (t) => {
   t.equal(checkStore(t, path), 2)
   const db = new Database(path)
   const zone = db.prepare("SELECT value FROM settings WHERE name = 'time_zone'").pluck().get()
-  const months = db.prepare('SELECT start, orders FROM sums WHERE step = 2').all()
+  const days = db.prepare('SELECT day, orders FROM order_totals').all()
   db.close()
   t.equal(zone, 'Europe/Athens')
-  t.same(months, [{ start: Date.parse('2025-07-01') / 86_400_000, orders: 2 }])
+  t.same(days, [{ day: Date.parse('2025-07-01') / 86_400_000, orders: 2 }])
 })
 
 t.test('imports a few orders into a large store without rebuilding indexes', async (t) => {

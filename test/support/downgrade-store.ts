@@ -15,11 +15,67 @@ const WITHOUT_STATUS_COLUMNS = [
   'CREATE INDEX orders_by_exception ON orders (exception, placed_at) WHERE exception IS NOT NULL',
 ]
 
+const SORT_KEYS = {
+  placed_at: 'placed_at',
+  order_number: 'order_number_key',
+  customer_name: 'customer_name_key',
+  vessel_name: 'vessel_name_key',
+  co2e_kg: 'co2e_kg',
+  amount_minor: 'currency, amount_minor',
+  status: 'status',
+}
+
+/** Replaces the sort indexes, whose columns cannot be dropped otherwise. */
+const WITHOUT_FILTERS = Object.entries(SORT_KEYS).flatMap(([name, key]) => [
+  `DROP INDEX orders_by_${name}`,
+  `CREATE INDEX orders_by_${name} ON orders (${key})`,
+])
+
+const CREATE_KIND_INDEX = 'CREATE INDEX orders_by_kind ON orders (status)'
+
+/** Undoes the migration of SQLite to version 21; the totals of weeks and months are not needed. */
+const WITH_PERIODS = [
+  ...WITHOUT_FILTERS,
+  CREATE_KIND_INDEX,
+  'DROP INDEX orders_by_fulfilment',
+  `CREATE TABLE sums (step INTEGER, start INTEGER, status INTEGER, currency TEXT, orders INTEGER,
+    co2e_kg INTEGER, co2e_mg INTEGER, amount_minor INTEGER)`,
+  `INSERT INTO sums SELECT 0, day, status, currency, orders, co2e_kg, co2e_mg, amount_minor
+    FROM order_totals`,
+  'CREATE TABLE counts (step INTEGER)',
+  'DROP TABLE order_totals',
+]
+
+/** The same for PostgreSQL. */
+export const POSTGRES_WITH_PERIODS = [
+  ...WITHOUT_FILTERS,
+  CREATE_KIND_INDEX,
+  'ALTER TABLE order_totals RENAME TO day_totals',
+  'ALTER INDEX order_totals_pkey RENAME TO day_totals_pkey',
+  `CREATE TABLE order_totals (
+    step SMALLINT, start INTEGER, status SMALLINT, currency TEXT, orders BIGINT, co2e_mg NUMERIC,
+    amount_minor NUMERIC, PRIMARY KEY (step, start, status, currency)
+  )`,
+  `INSERT INTO order_totals
+    SELECT 0, day, status, currency, orders, co2e_kg * 1000000 + co2e_mg, amount_minor
+    FROM day_totals`,
+  'DROP TABLE day_totals',
+  `CREATE TABLE order_counts (
+    step SMALLINT, start INTEGER, status SMALLINT, calculator_type SMALLINT, currency TEXT,
+    orders BIGINT, PRIMARY KEY (step, start, status, calculator_type, currency)
+  )`,
+  `CREATE TABLE order_total_changes (
+    day INTEGER, status SMALLINT, currency TEXT, orders SMALLINT, co2e_mg BIGINT,
+    amount_minor BIGINT
+  )`,
+]
+
 /** The schema version of PostgreSQL before orders remembered their statuses. */
 export const POSTGRES_WITHOUT_STATUS_COLUMNS = 15
 
 /** Undoes the migration of PostgreSQL from that version. */
 export const POSTGRES_DOWNGRADE = [
+  ...POSTGRES_WITH_PERIODS,
   'ALTER TABLE orders DROP COLUMN exception',
   ...DROP_STATUS_COLUMNS,
   `ALTER TABLE orders ADD COLUMN exception SMALLINT GENERATED ALWAYS AS (
@@ -30,6 +86,7 @@ export const POSTGRES_DOWNGRADE = [
 
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
+  [21, WITH_PERIODS.join(';')],
   [19, `UPDATE api_keys SET scopes = replace(scopes, ',"orders:settle"', '')`],
   [18, WITHOUT_STATUS_COLUMNS.join(';')],
   [17, "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 0)"],

@@ -6,7 +6,7 @@ import { getHighestOrderNumber } from '../sqlite/order-numbers.js'
 import { openStoreCalendar, readSetting } from '../sqlite/settings.js'
 import { ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'
 import { toGrams } from './grams.js'
-import { changeTotals, foldTotalChanges } from './totals.js'
+import { addTotals, TotalsSum } from '../totals.js'
 
 /** Orders per transaction; an interrupted copy continues after the last committed batch. */
 const BATCH_SIZE = 1_000
@@ -182,9 +182,9 @@ export async function copyFromSqlite(
       for (let at = 0; at < changes.length; at += BATCH_SIZE) {
         await insertRows(tx, 'changes', CHANGE_COLUMNS, changes.slice(at, at + BATCH_SIZE))
       }
-      const added = rows.map((row) => ({ row, sign: 1 as const }))
-      await changeTotals(tx, calendar, added)
-      await foldTotalChanges(tx)
+      const sum = new TotalsSum(calendar)
+      for (const row of rows) sum.add(row)
+      await addTotals(tx, sum)
     })
     last = lastRow.id
     done += rows.length

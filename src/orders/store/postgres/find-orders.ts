@@ -1,15 +1,13 @@
 import type { Queryable, SqlValue } from '../../../database/database.js'
 import type { DayCalendar } from '../../../core/formatting/day-calendar.js'
-import { hasUngroupedFilter, type OrderFilters, type OrderSort } from '../../order-filters.js'
+import { areTotalsFilters, type OrderFilters, type OrderSort } from '../../order-filters.js'
 import type { ListSlice } from '../order-store.js'
-import { countOrders } from '../sql/daily-aggregate.js'
 import { READ_COLUMNS } from '../sql/order-row.js'
 import {
-  createGroupFilter,
   parseSort,
   toConditions,
-  toDayRange,
   toOrderBy,
+  toTotalsQuery,
   toValues,
   toWhere,
   type SqlFragment,
@@ -17,7 +15,6 @@ import {
 import { toSearchWords } from '../sql/search-text.js'
 import { hasWords, probeSearch } from './search.js'
 import { MAX_EXACT_COUNT, type RowCounts } from './row-counts.js'
-import { readGroups } from './totals.js'
 
 /** IDs of the orders in a slice, sorted, and the number of matching orders. */
 export interface FindResult {
@@ -102,9 +99,9 @@ export function createOrderFinder(calendar: DayCalendar, counts: RowCounts) {
     slice: ListSlice,
   ): Promise<FindResult> {
     const conditions = toConditions(filters, calendar, 'postgres')
-    const hasGroups = (filters.exception ?? []).length === 0 && !hasUngroupedFilter(filters)
-    const total = hasGroups
-      ? countOrders((await readGroups(tx, toDayRange(filters))).filter(createGroupFilter(filters)))
+    const totals = toTotalsQuery(filters)
+    const total = areTotalsFilters(filters)
+      ? ((await tx.query<{ count: number }>(totals.sql, totals.values))[0]?.count ?? 0)
       : (
           await counts.countByKey(
             tx,

@@ -21,7 +21,7 @@ import {
 } from '../sql/order-events.js'
 import { toSearchText } from '../sql/search-text.js'
 import { toGrams } from './grams.js'
-import { changeTotals } from './totals.js'
+import { TotalsSum } from '../totals.js'
 
 const UPDATED_COLUMNS = ROW_COLUMNS.filter(
   (name) => !['id', 'placed_at', 'created_at', 'created_by', 'attempt'].includes(name),
@@ -80,22 +80,24 @@ export async function readHistory(tx: Queryable, id: number): Promise<HistoryEnt
 const toValues = (row: OrderRow, columns: readonly (keyof OrderRow)[]): SqlValue[] =>
   columns.map((name) => row[name])
 
-/** Adds an order with its search text and totals, in the caller's transaction. */
+/** Adds an order with its search text, in the caller's transaction; returns how the totals change. */
 export async function addOrder(
   tx: Queryable,
   calendar: DayCalendar,
   order: Order,
   by: string,
-): Promise<void> {
+): Promise<TotalsSum> {
   const row = toOrderRow(order, by)
   const text = toSearchText(order)
   await tx.query(INSERT_ORDER, toValues(row, ROW_COLUMNS))
   await tx.query('INSERT INTO order_search VALUES (?, ?, ?)', [row.id, text, toGrams(text)])
-  await changeTotals(tx, calendar, [{ row, sign: 1 }])
+  const sum = new TotalsSum(calendar)
+  sum.add(row)
+  return sum
 }
 
 /**
- * Replaces an order with its next version, in the caller's transaction. Returns `false` if the
+ * Replaces an order with its next version, in the caller's transaction. Returns how the totals change; `null` if the
  * order no longer has the version of `before`.
  */
 export async function replaceOrder(
@@ -107,14 +109,14 @@ export async function replaceOrder(
     by,
     changes,
   }: { before: Order; after: Order; by: string; changes: FieldChange[] },
-): Promise<boolean> {
+): Promise<TotalsSum | null> {
   const [oldRow, row] = [toOrderRow(before, by), toOrderRow(after, by)]
   const updated = await tx.query(UPDATE_ORDER, [
     ...toValues(row, UPDATED_COLUMNS),
     row.id,
     before.version,
   ])
-  if (updated.length === 0) return false
+  if (updated.length === 0) return null
   const text = toSearchText(after)
   if (text !== toSearchText(before)) {
     await tx.query('UPDATE order_search SET text = ?, grams = ? WHERE order_id = ?', [
@@ -123,10 +125,6 @@ export async function replaceOrder(
       row.id,
     ])
   }
-  await changeTotals(tx, calendar, [
-    { row: oldRow, sign: -1 },
-    { row, sign: 1 },
-  ])
   await tx.query('INSERT INTO changes VALUES (?, ?, ?, ?, ?)', [
     row.id,
     after.version,
@@ -138,7 +136,10 @@ export async function replaceOrder(
   if (attempt !== null) {
     await tx.query('UPDATE orders SET attempt = ? WHERE id = ?', [JSON.stringify(attempt), row.id])
   }
-  return true
+  const sum = new TotalsSum(calendar)
+  sum.add(oldRow, -1)
+  sum.add(row)
+  return sum
 }
 
 /** Erases personal data from the history of an order, in the caller's transaction. */

@@ -55,8 +55,9 @@ import {
 import { findByProviderId, findOthers } from './provider-order-ids.js'
 import { createRowCounts } from './row-counts.js'
 import { checkTimeZone, setTimeZone } from './settings.js'
-import { createStatistics } from './statistics.js'
-import { foldTotalChanges } from './totals.js'
+import { DIALECTS } from '../dialect.js'
+import { createStatistics } from '../statistics.js'
+import { addTotals } from '../totals.js'
 
 interface Options {
   postgres: Postgres
@@ -65,9 +66,6 @@ interface Options {
   timeZone: string
   log: FastifyBaseLogger
 }
-
-/** Changes are added to the totals after this many writes by this process. */
-const WRITES_PER_FOLD = 200
 
 /** Several order numbers in a row may be taken by imported orders. */
 const MAX_NUMBER_TRIES = 1_000
@@ -111,24 +109,7 @@ export async function openPostgresOrderStore({
 
   const { read, readSnapshot } = postgres
 
-  let writes = 0
-  let folding: Promise<void> | null = null
-  function countWrite(): void {
-    if (++writes % WRITES_PER_FOLD === 0) folding ??= fold()
-  }
-  /**
-   * Adds the recorded changes to the totals, in the background. Until then, each query adds the
-   * changes itself, so its result is exact.
-   */
-  async function fold(): Promise<void> {
-    try {
-      while ((await postgres.write(foldTotalChanges)) > 0);
-    } catch (err) {
-      log.warn({ err }, 'changes could not be added to the totals')
-    } finally {
-      folding = null
-    }
-  }
+  const readStatistics = (tx: Queryable) => createStatistics(tx, calendar, DIALECTS.postgres)
 
   /** Runs a write; if its outcome is unknown, checks whether it was committed. */
   async function write<T>(
@@ -136,12 +117,10 @@ export async function openPostgresOrderStore({
     findCommitted: () => Promise<T | null>,
   ): Promise<T> {
     try {
-      const result = await postgres.write(async (tx) => {
+      return await postgres.write(async (tx) => {
         await checkTimeZone(tx, timeZone)
         return work(tx)
       })
-      countWrite()
-      return result
     } catch (error) {
       if (error instanceof DatabaseUnavailableError) throw new StoreUnwritableError(error, true)
       if (!(error instanceof CommitUnknownError)) throw error
@@ -206,11 +185,12 @@ export async function openPostgresOrderStore({
           orderNumber: formatOrderNumber(number),
           ...createFirstVersion(newOrder, new Date(now).toISOString()),
         }
-        await addOrder(tx, calendar, order, by)
+        const totals = await addOrder(tx, calendar, order, by)
         await tx.query(INSERT_EVENT, toEventValues(null, order))
         if (key !== null) {
           await tx.query('UPDATE idempotency_keys SET order_id = ? WHERE key = ?', [id, key])
         }
+        await addTotals(tx, totals)
         sent = order
         return { outcome: 'created', order }
       },
@@ -268,11 +248,8 @@ export async function openPostgresOrderStore({
         return { items: await readOrders(tx, ids), total }
       }),
     listCurrencies: () =>
-      read(async (tx) =>
-        [...(await createStatistics(tx, calendar, counts).countByCurrency()).keys()].sort(),
-      ),
-    readStatistics: (callback) =>
-      readSnapshot((tx) => callback(createStatistics(tx, calendar, counts))),
+      read(async (tx) => [...(await readStatistics(tx).countByCurrency()).keys()].sort()),
+    readStatistics: (callback) => readSnapshot((tx) => callback(readStatistics(tx))),
     findByOrderSourceId: (orderSourceId) => read((tx) => findByProviderId(tx, orderSourceId)),
     findOtherProviderOrders: (excluded, limit) =>
       read((tx) => findOtherProviderOrders(tx, excluded, limit)),
@@ -316,12 +293,12 @@ export async function openPostgresOrderStore({
               const result = applyCommand(before, history, command, new Date().toISOString())
               if (result.outcome !== 'changed') return result
               const { order: after, changes } = result
-              if (!(await replaceOrder(tx, calendar, { before, after, by, changes }))) {
-                throw new WriteConflictError()
-              }
+              const totals = await replaceOrder(tx, calendar, { before, after, by, changes })
+              if (totals === null) throw new WriteConflictError()
               await tx.query(INSERT_EVENT, toEventValues(before, after))
               if (erasesHistory(command)) await eraseHistory(tx, key)
               if (command.type === 'erase') await eraseEvents(tx, key)
+              await addTotals(tx, totals)
               change = { id: key, version: after.version, by, at: after.updatedAt, changes }
               return result
             },
@@ -352,8 +329,6 @@ export async function openPostgresOrderStore({
       isUnavailable(error) ? createUnavailableError(error) : error,
     getFreshness: () => null,
     getReadiness: () => postgres.getReadiness(),
-    async close() {
-      await folding
-    },
+    close: async () => undefined,
   }
 }

@@ -2,10 +2,7 @@ import type { Queryable } from '../../../database/database.js'
 import type { Postgres } from '../../../database/postgres.js'
 import { Problem } from '../../../core/http/problem.js'
 import { createDayCalendar, isSameTimeZone } from '../../../core/formatting/day-calendar.js'
-import type { AggregatedRow } from '../sql/daily-aggregate.js'
-import { changeTotals, foldTotalChanges } from './totals.js'
-
-const BATCH_SIZE = 1_000
+import { recountTotals } from '../totals.js'
 
 async function readTimeZone(tx: Queryable, suffix = ''): Promise<string> {
   const [row] = await tx.query<{ value: string }>(
@@ -30,24 +27,6 @@ export async function setTimeZone(postgres: Postgres, timeZone: string): Promise
   await postgres.migrate(async (tx) => {
     if (isSameTimeZone(await readTimeZone(tx, 'FOR UPDATE'), timeZone)) return
     await tx.query("UPDATE settings SET value = ? WHERE name = 'time_zone'", [timeZone])
-    await tx.query('DELETE FROM order_counts')
-    await tx.query('DELETE FROM order_totals')
-    await tx.query('DELETE FROM order_total_changes')
-    for (let lastId = 0; ;) {
-      const rows = await tx.query<AggregatedRow & { id: number }>(
-        `SELECT id, status, calculator_type, currency, co2e_kg, amount_minor, placed_at
-         FROM orders WHERE id > ? ORDER BY id LIMIT ${BATCH_SIZE}`,
-        [lastId],
-      )
-      const last = rows.at(-1)
-      if (last === undefined) return
-      lastId = last.id
-      await changeTotals(
-        tx,
-        calendar,
-        rows.map((row) => ({ row, sign: 1 as const })),
-      )
-      await foldTotalChanges(tx)
-    }
+    await recountTotals(tx, calendar)
   })
 }

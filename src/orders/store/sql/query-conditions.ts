@@ -2,7 +2,6 @@ import { parseDay, type DayCalendar } from '../../../core/formatting/day-calenda
 import type { PaymentMethod } from '../../checkout.js'
 import type { OrderException, OrderFilters, OrderSort, SortField } from '../../order-filters.js'
 import type { DayRange } from '../../order-statistics.js'
-import type { GroupCount } from './daily-aggregate.js'
 import { EXCEPTION_CODES, toCalculatorCode, toStatusCode } from './order-row.js'
 
 /** Part of a query and its parameters. */
@@ -119,12 +118,17 @@ export const toWhere = (conditions: readonly { sql: string }[]): string =>
 export const toValues = <Value>(conditions: readonly SqlFragment<Value>[]): Value[] =>
   conditions.flatMap(({ values }) => values)
 
-/** Creates a predicate for groups that match the filters by status, calculator and currency. */
-export function createGroupFilter({ status, calculatorType, currency }: OrderFilters) {
-  const statuses = new Set(status?.map(toStatusCode))
-  const calculators = new Set(calculatorType?.map(toCalculatorCode))
-  return (group: GroupCount): boolean =>
-    (statuses.size === 0 || statuses.has(group.status)) &&
-    (calculators.size === 0 || calculators.has(group.calculator_type)) &&
-    (currency === undefined || currency === group.currency)
+/** A query for the number of orders that match filters by day, status and currency only. */
+export function toTotalsQuery({ status = [], currency, ...days }: OrderFilters): SqlFragment {
+  const { from, to } = toDayRange(days)
+  const conditions: SqlFragment[] = []
+  if (from !== null) conditions.push({ sql: 'day >= ?', values: [from] })
+  if (to !== null) conditions.push({ sql: 'day <= ?', values: [to] })
+  if (status.length > 0) conditions.push(toInCondition('status', status.map(toStatusCode)))
+  if (currency !== undefined) conditions.push({ sql: 'currency = ?', values: [currency] })
+  return {
+    sql: `SELECT CAST(coalesce(sum(orders), 0) AS BIGINT) AS count
+      FROM order_totals ${toWhere(conditions)}`,
+    values: toValues(conditions),
+  }
 }

@@ -1,21 +1,16 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { DayCalendar } from '../../../core/formatting/day-calendar.js'
-import { hasUngroupedFilter, type OrderFilters, type OrderSort } from '../../order-filters.js'
+import { areTotalsFilters, type OrderFilters, type OrderSort } from '../../order-filters.js'
 import type { ListSlice } from '../order-store.js'
-import { countOrders, type GroupCount } from '../sql/daily-aggregate.js'
-import { createGroupCounter } from './group-counts.js'
 import {
-  createGroupFilter,
   parseSort,
   SORT_INDEXES,
   toConditions,
-  toDayRange,
   toOrderBy,
-  toTimeRange,
+  toTotalsQuery,
   toValues,
   toWhere,
   type SqlFragment,
-  type TimeRange,
 } from '../sql/query-conditions.js'
 import { toSearchWords } from '../sql/search-text.js'
 import { createSearch, type IdSource, type Search } from './search-query.js'
@@ -25,9 +20,6 @@ export interface FindResult {
   ids: number[]
   total: number
 }
-
-/** Reading a row by its ID costs about as much as this many steps along an index. */
-const ROW_COST = 4
 
 /** Up to this many matches of a search are read and sorted; for more, the sort index is scanned. */
 const MAX_SORTED_MATCHES = 5_000
@@ -45,16 +37,12 @@ const MAX_CANDIDATES = 1_000
 const MAX_CACHED_TOTALS = 100
 
 /** Whether finding orders can be slow in a large database. */
-export const isSlow = (filters: OrderFilters): boolean =>
-  toSearchWords(filters.q).length > 0 ||
-  (filters.exception ?? []).length > 0 ||
-  hasUngroupedFilter(filters)
+export const isSlow = (filters: OrderFilters): boolean => !areTotalsFilters(filters)
 
 /**
- * Finds orders by filters. The total comes from the aggregates if they cover the filters;
+ * Finds orders by filters. The total comes from the totals by day if they cover the filters;
  * otherwise, the matches are counted. A slice is read along the index of its sort field, and orders
- * that do not match are skipped. If reading and sorting all matches takes fewer steps, that is done
- * instead.
+ * that do not match are skipped.
  *
  * @param db a read-only connection: cached totals are valid for one `data_version`, which a
  *   connection's own writes do not change
@@ -64,7 +52,6 @@ export function createOrderFinder(
   calendar: DayCalendar,
   maxSortedMatches = MAX_SORTED_MATCHES,
 ) {
-  const countGroups = createGroupCounter(db)
   const statements = new Map<string, Statement>()
 
   function prepare(sql: string): Statement {
@@ -107,67 +94,19 @@ export function createOrderFinder(
     return isReversed ? ids.reverse() : ids
   }
 
-  function sortMatches(
-    groups: readonly GroupCount[],
-    { since, until }: TimeRange,
-    { sort, offset, limit }: ListSlice,
-  ): number[] {
-    const { field, descending } = parseSort(sort)
-    const keys = groups.map(({ status, calculator_type, currency }) => [
-      status,
-      calculator_type,
-      currency,
-    ])
-    return selectNumbers(
-      `SELECT orders.id FROM json_each(?) AS kind CROSS JOIN orders INDEXED BY orders_by_kind
-       ON status = kind.value ->> 0 AND calculator_type = kind.value ->> 1
-         AND currency = kind.value ->> 2 AND placed_at >= ? AND placed_at < ?
-       ${toOrderBy(field, descending)} LIMIT ? OFFSET ?`,
-      [JSON.stringify(keys), since, until, limit, offset],
-    )
-  }
-
-  /**
-   * Finds orders by filters that the aggregates do not cover. Reads and sorts all matches,
-   * on the assumption that few orders have exceptions.
-   */
-  function findWithoutGroups(filters: OrderFilters, slice: ListSlice): FindResult {
-    const { sort, offset, limit } = slice
-    const conditions = toConditions(filters, calendar)
-    const { field, descending } = parseSort(sort)
-    const hasException = filters.exception !== undefined && filters.exception.length > 0
-    const from = hasException
-      ? `FROM orders INDEXED BY orders_by_exception
-         ${toWhere(conditions)} AND exception IS NOT NULL`
-      : `FROM orders ${toWhere(conditions)}`
-    const values = toValues(conditions)
-    return {
-      ids: selectNumbers(`SELECT id ${from} ${toOrderBy(field, descending)} LIMIT ? OFFSET ?`, [
-        ...values,
-        limit,
-        offset,
-      ]),
-      total: getTotal(filters, () => count(`SELECT count(*) ${from}`, values)),
-    }
-  }
-
   function filter(filters: OrderFilters, slice: ListSlice): FindResult {
-    const hasException = filters.exception !== undefined && filters.exception.length > 0
-    if (hasException || hasUngroupedFilter(filters)) return findWithoutGroups(filters, slice)
-    const groupsInRange = countGroups(toDayRange(filters))
-    const groups = groupsInRange.filter(createGroupFilter(filters))
-    const total = countOrders(groups)
+    const conditions = toConditions(filters, calendar)
+    const totals = toTotalsQuery(filters)
+    const total = areTotalsFilters(filters)
+      ? count(totals.sql, totals.values)
+      : getTotal(filters, () =>
+          count(
+            `SELECT count(*) FROM orders INDEXED BY orders_by_placed_at ${toWhere(conditions)}`,
+            toValues(conditions),
+          ),
+        )
     if (slice.offset >= total) return { ids: [], total }
-    const isSortedByDay = parseSort(slice.sort).field === 'placedAt'
-    const scanned = countOrders(
-      isSortedByDay ? groupsInRange : countGroups({ from: null, to: null }),
-    )
-    const distance = Math.min(slice.offset, total - slice.offset) + slice.limit
-    const ids =
-      distance * (scanned / total) <= total * ROW_COST
-        ? scanIndex(toConditions(filters, calendar), slice, total)
-        : sortMatches(groups, toTimeRange(toDayRange(filters), calendar), slice)
-    return { ids, total }
+    return { ids: scanIndex(conditions, slice, total), total }
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import type { AggregatedRow } from '../sql/daily-aggregate.js'
-import { createAggregateWriter } from './aggregates.js'
+import { TotalsSum, type CountedRow } from '../totals.js'
+import { addTotals } from './aggregates.js'
 import { createOrderNumbers, getHighestOrderNumber } from './order-numbers.js'
 import { foldRow, ROW_COLUMNS, type OrderRow } from '../sql/order-row.js'
 import { openStoreCalendar } from './settings.js'
@@ -117,11 +117,12 @@ export function importStagedOrders(
 
     // Statistics are updated first, because copying the orders fills the cache.
     onPhase('updating statistics')
-    const rows = db.prepare<[], AggregatedRow>(
-      `SELECT status, calculator_type, currency, co2e_kg, amount_minor, placed_at
-       FROM temp.staged_orders`,
+    const rows = db.prepare<[], CountedRow>(
+      'SELECT status, currency, co2e_kg, amount_minor, placed_at FROM temp.staged_orders',
     )
-    createAggregateWriter(db, openStoreCalendar(db)).addAll(rows.iterate())
+    const sum = new TotalsSum(openStoreCalendar(db))
+    for (const row of rows.iterate()) sum.add(row)
+    addTotals(db, sum)
 
     const existing = selectInteger(db, 'SELECT count(*) FROM orders')
     onPhase('copying orders')

@@ -3,7 +3,8 @@ import type { DayCalendar } from '../../../core/formatting/day-calendar.js'
 import { summarizeAttempt, type AttemptSummary } from '../../attempt.js'
 import { toErasedChanges } from '../../erasure.js'
 import type { FieldChange, HistoryEntry, Order } from '../../order.js'
-import { createAggregateWriter } from './aggregates.js'
+import { TotalsSum } from '../totals.js'
+import { addTotals } from './aggregates.js'
 import {
   formatTime,
   READ_COLUMNS,
@@ -58,7 +59,12 @@ export const summarizeLatestAttempt = (history: readonly HistoryEntry[]): Attemp
 
 /** Writes orders with their search text, aggregates and history, in the caller's transaction. */
 export function createOrderWriter(db: Database, calendar: DayCalendar) {
-  const aggregates = createAggregateWriter(db, calendar)
+  function changeTotals(added: OrderRow[], removed: OrderRow[] = []): void {
+    const sum = new TotalsSum(calendar)
+    for (const row of removed) sum.add(row, -1)
+    for (const row of added) sum.add(row)
+    addTotals(db, sum)
+  }
   const selectRow = db.prepare<[number], OrderRow>('SELECT * FROM orders WHERE id = ?')
   const insertRow = db.prepare<OrderRow>(INSERT)
   const updateRow = db.prepare<OrderRow>(UPDATE)
@@ -101,7 +107,7 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
   return {
     get: createOrderGetter(db),
     add(order: Order, by: string): void {
-      aggregates.add(insertOrder(order, by, null))
+      changeTotals([insertOrder(order, by, null)])
     },
     addReplicated(orders: ReplicatedOrder[]): void {
       const rows = orders.map(({ order, by, history }) => {
@@ -111,7 +117,7 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
         }
         return row
       })
-      aggregates.addAll(rows)
+      changeTotals(rows)
     },
     /** Deletes an order; returns whether it existed. */
     remove(id: number): boolean {
@@ -121,7 +127,7 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
       deleteText.run(id)
       deleteChanges.run(id)
       deleteRow.run(id)
-      aggregates.remove(row)
+      changeTotals([], [row])
       return true
     },
     /** Replaces an order with its next version. */
@@ -135,8 +141,7 @@ export function createOrderWriter(db: Database, calendar: DayCalendar) {
         addToIndex.run(row.id, text)
         updateText.run(text, row.id)
       }
-      aggregates.remove(oldRow)
-      aggregates.add(row)
+      changeTotals([row], [oldRow])
       insertChange.run(row.id, after.version, row.updated_at, by, JSON.stringify(changes))
       const attempt = summarizeAttempt(changes)
       if (attempt !== null) updateAttempt.run(JSON.stringify(attempt), row.id)

@@ -1,3 +1,5 @@
+import type { Database } from 'better-sqlite3'
+import type { Queryable } from '../../../database/database.js'
 import { toDatabaseError } from '../../../database/database-error.js'
 import { isReset } from '../../attempt.js'
 import { createFirstVersion } from '../../apply-changes.js'
@@ -32,7 +34,8 @@ import {
 } from '../sql/order-events.js'
 import { createProviderOrderLookup } from './provider-order-ids.js'
 import { startSearchWorker } from './search-client.js'
-import { createStatistics } from './statistics.js'
+import { DIALECTS } from '../dialect.js'
+import { createStatistics } from '../statistics.js'
 import { openTransactions, type DatabaseOptions } from './transactions.js'
 
 /** Opens an order database as an order store. Throws DatabaseError. */
@@ -44,6 +47,11 @@ export function openSqliteOrderStore(options: DatabaseOptions): OrderStore {
   }
 }
 
+const toQueryable = (db: Database): Queryable => ({
+  query: async <Row>(sql: string, values: readonly unknown[] = []) =>
+    db.prepare<unknown[], Row>(sql).all(...values),
+})
+
 function createStore(options: DatabaseOptions): OrderStore {
   const { path, timeZone } = options
   const database = openTransactions(options)
@@ -51,7 +59,8 @@ function createStore(options: DatabaseOptions): OrderStore {
 
   const orders = createOrderReader(reader)
   const finder = createOrderFinder(reader, calendar)
-  const statistics = createStatistics(reader, calendar, read)
+  const readStatistics = (db: Database) =>
+    createStatistics(toQueryable(db), calendar, DIALECTS.sqlite)
   const providerOrders = createProviderOrderLookup(reader)
 
   const writableOrders = createOrderWriter(writer, calendar)
@@ -104,9 +113,11 @@ function createStore(options: DatabaseOptions): OrderStore {
       })
       return read(() => toList(found))
     },
-    listCurrencies: async () => [...(await statistics.countByCurrency()).keys()].sort(),
-    readStatistics: (callback) =>
-      database.readSnapshot((db) => callback(createStatistics(db, calendar, (query) => query()))),
+    async listCurrencies() {
+      check()
+      return [...(await readStatistics(reader).countByCurrency()).keys()].sort()
+    },
+    readStatistics: (callback) => database.readSnapshot((db) => callback(readStatistics(db))),
     findByOrderSourceId: async (orderSourceId) =>
       read(() => providerOrders.findById(orderSourceId)),
     findOtherProviderOrders: async (excluded, limit) =>

@@ -1,0 +1,177 @@
+import type { Queryable } from '../../database/database.js'
+import {
+  startOfNextPeriod,
+  startOfPeriod,
+  type Day,
+  type DayCalendar,
+  type Granularity,
+} from '../../core/formatting/day-calendar.js'
+import type { OrderException } from '../order-filters.js'
+import type {
+  CurrencyAmount,
+  DayRange,
+  OrderStatistics,
+  OrderSummary,
+  OrderTotals,
+  TimelinePoint,
+} from '../order-statistics.js'
+import { isCounted, isPaid, ORDER_STATUSES, type OrderStatus } from '../order-status.js'
+import type { Dialect } from './dialect.js'
+import { EXCEPTION_CODES, fromStatusCode, STATUS_CODES, toStatusCode } from './sql/order-row.js'
+import { toTimeRange } from './sql/query-conditions.js'
+import { MG_PER_KG, type TotalsRow } from './totals.js'
+
+/** All orders are from days between these two. */
+export const FIRST_DAY = -1_000_000
+export const LAST_DAY = 1_000_000
+
+/** Medians are calculated from at most this many orders, so that few rows are read. */
+const MAX_MEDIAN_ORDERS = 1_000
+
+const UNCOUNTED = ORDER_STATUSES.filter((status) => !isCounted(status)).map(toStatusCode)
+
+const SUMS = (['orders', 'co2e_kg', 'co2e_mg', 'amount_minor'] as const)
+  .map((name) => `CAST(sum(${name}) AS BIGINT) AS ${name}`)
+  .join(', ')
+
+type StatusTotals = Omit<TotalsRow, 'day'>
+
+/** Amounts of the orders with some statuses, sorted by currency. */
+function sumRevenue(
+  rows: readonly StatusTotals[],
+  hasStatus: (status: OrderStatus) => boolean,
+): CurrencyAmount[] {
+  const amounts = new Map<string, number>()
+  for (const { status, currency, orders, amount_minor } of rows) {
+    if (orders === 0 || !hasStatus(fromStatusCode(status))) continue
+    amounts.set(currency, (amounts.get(currency) ?? 0) + amount_minor)
+  }
+  return [...amounts]
+    .map(([currency, amountMinor]) => ({ currency, amountMinor }))
+    .sort((a, b) => (a.currency < b.currency ? -1 : 1))
+}
+
+function sumRows(rows: readonly StatusTotals[]): OrderTotals {
+  // Sums integers until the last step, so that the result does not depend on their order.
+  let [orders, kilograms, milligrams] = [0, 0, 0]
+  for (const row of rows) {
+    orders += row.orders
+    if (!isCounted(fromStatusCode(row.status))) continue
+    kilograms += row.co2e_kg
+    milligrams += row.co2e_mg
+  }
+  const whole = Math.floor(milligrams / MG_PER_KG)
+  return {
+    orders,
+    co2eKg: kilograms + whole + (milligrams - whole * MG_PER_KG) / MG_PER_KG,
+    revenue: sumRevenue(rows, isCounted),
+  }
+}
+
+function toSummary(rows: readonly StatusTotals[]): OrderSummary {
+  const counts = new Map(ORDER_STATUSES.map((status) => [status, 0]))
+  for (const row of rows) {
+    const status = fromStatusCode(row.status)
+    counts.set(status, (counts.get(status) ?? 0) + row.orders)
+  }
+  return {
+    ...sumRows(rows),
+    paidRevenue: sumRevenue(rows, isPaid),
+    outstandingRevenue: sumRevenue(rows, (status) => status === 'pending'),
+    ordersByStatus: Object.fromEntries(counts) as OrderSummary['ordersByStatus'],
+  }
+}
+
+function toTimeline(rows: readonly TotalsRow[], granularity: Granularity): Map<Day, TimelinePoint> {
+  const byStart = new Map<Day, TotalsRow[]>()
+  for (const row of rows) {
+    const start = startOfPeriod(granularity, row.day)
+    const group = byStart.get(start)
+    if (group === undefined) byStart.set(start, [row])
+    else group.push(row)
+  }
+  return new Map([...byStart].map(([start, group]) => [start, { start, ...sumRows(group) }]))
+}
+
+/** The median time to fulfilment, where a negative time counts as 0; `null` if there are none. */
+function getMedian(times: readonly number[]): number | null {
+  const sorted = times.map((time) => Math.max(0, time)).sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle]
+  if (upper === undefined) return null
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2
+}
+
+/**
+ * Reads statistics: sums from the totals by day, the others from indexes of the orders.
+ *
+ * @param tx reads from a snapshot, if several statistics must be consistent
+ */
+export const createStatistics = (
+  tx: Queryable,
+  calendar: DayCalendar,
+  { indexedBy }: Dialect,
+): OrderStatistics => ({
+  async getSummary({ from, to }: DayRange) {
+    const rows = await tx.query<StatusTotals>(
+      `SELECT status, currency, ${SUMS} FROM order_totals
+       WHERE day BETWEEN ? AND ? GROUP BY status, currency`,
+      [from ?? FIRST_DAY, to ?? LAST_DAY],
+    )
+    return toSummary(rows)
+  },
+
+  async getTimeline(granularity, first, last) {
+    const end = startOfNextPeriod(granularity, startOfPeriod(granularity, last)) - 1
+    // Fewer rows are read if statuses differ only by whether they are counted.
+    const rows = await tx.query<TotalsRow>(
+      `SELECT day, min(status) AS status, currency, ${SUMS} FROM order_totals
+       WHERE day BETWEEN ? AND ?
+       GROUP BY day, currency, status IN (${UNCOUNTED.join(', ')}) HAVING sum(orders) > 0
+       ORDER BY day`,
+      [first, end],
+    )
+    return toTimeline(rows, granularity)
+  },
+
+  async getDayRange() {
+    const [row] = await tx.query<{ first: number | null; last: number | null }>(
+      `SELECT (SELECT min(placed_at) FROM orders) AS first,
+         (SELECT max(placed_at) FROM orders) AS last`,
+    )
+    if (row === undefined || row.first === null || row.last === null) return null
+    return { from: calendar.dayOf(row.first), to: calendar.dayOf(row.last) }
+  },
+
+  async getMedianFulfilmentTime(range) {
+    const { since, until } = toTimeRange(range, calendar)
+    const rows = await tx.query<{ time: number }>(
+      `SELECT fulfilled_at - placed_at AS time FROM orders ${indexedBy('orders_by_fulfilment')}
+       WHERE placed_at >= ? AND placed_at < ? AND status = ${STATUS_CODES.fulfilled}
+         AND fulfilled_at IS NOT NULL
+       ORDER BY placed_at DESC LIMIT ${MAX_MEDIAN_ORDERS}`,
+      [since, until],
+    )
+    return getMedian(rows.map(({ time }) => time))
+  },
+
+  async countExceptions() {
+    const rows = await tx.query<{ exception: number; orders: number }>(
+      `SELECT exception, count(*) AS orders FROM orders ${indexedBy('orders_by_exception')}
+       WHERE exception IS NOT NULL GROUP BY exception`,
+    )
+    const counts = new Map(rows.map(({ exception, orders }) => [exception, orders]))
+    const names = Object.keys(EXCEPTION_CODES) as OrderException[]
+    return Object.fromEntries(
+      names.map((name) => [name, counts.get(EXCEPTION_CODES[name]) ?? 0]),
+    ) as Record<OrderException, number>
+  },
+
+  async countByCurrency() {
+    const rows = await tx.query<{ currency: string; orders: number }>(
+      `SELECT currency, CAST(sum(orders) AS BIGINT) AS orders FROM order_totals
+       GROUP BY currency HAVING sum(orders) > 0`,
+    )
+    return new Map(rows.map(({ currency, orders }) => [currency, orders]))
+  },
+})
