@@ -295,7 +295,7 @@ t.test('an order whose retirement had been entered was bought again', async (t) 
   await placeOrder(guest)
   await ann.call('PATCH', '/api/admin/orders/1', { retirement: RETIREMENT })
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
-  t.match(await waitForStop(ann), /Its carbon credits are already retired\./)
+  t.match(await waitForStop(ann), /its carbon credits are already retired\./)
   t.equal(provider.ledger.orders.length, 0)
 })
 
@@ -439,6 +439,52 @@ t.test('staff bought an order again that a gateway had refused', async (t) => {
   await ann.post('/admin/orders/1/fulfilment', form)
   t.equal(provider.ledger.orders.length, 1)
   t.equal((await getOrder(ann, '1')).orderSourceId, '1', 'found at the provider')
+})
+
+t.test('staff were not told that an order was refused, and the list was incomplete', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  provider.fault = 'refused_after_order'
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const page = () => ann.get('/admin/orders/1').then(toText)
+  await waitFor(async () => (await page()).includes('The provider refused the order'))
+  const open = () => ann.get('/admin/orders/1/fulfilment?portfolio=1')
+  ;(provider.ledger.orders as LedgerEntry[]).length = 0
+  provider.fault = null
+  t.notMatch(toText(await open()), /should not be bought/, 'the list shows that it was not placed')
+  provider.fault = 'incomplete_list'
+  t.match(toText(await open()), /list does not show whether it was placed/)
+})
+
+t.test('an order was bought again after a backup had been restored', async (t) => {
+  const { provider, app, ann, guest } = await startAutoFulfilment(t)
+  await placeOrder(guest)
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  await waitForStatus(ann, '1', 'fulfilled')
+  // What a backup from before the payment contains.
+  for (const sql of [
+    'UPDATE orders SET status = 0, paid_at = NULL, fulfilled_at = NULL, order_source_id = NULL, version = 1, attempt = NULL',
+    'DELETE FROM changes',
+    'DELETE FROM order_events',
+    'DELETE FROM outbox',
+  ]) {
+    await app.database.query(sql)
+  }
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  t.match(await waitForStop(ann), /because the provider has an order with its number, 1\./)
+  t.equal(provider.ledger.orders.length, 1)
+})
+
+t.test('staff were told to buy credits that were already retired', async (t) => {
+  const { ann, guest } = await startAutoFulfilment(t, { AUTO_FULFIL: 'false' })
+  await placeOrder(guest)
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid', retirement: RETIREMENT })
+  t.match(
+    toText(await ann.get('/admin/orders/1')),
+    /The carbon credits are retired Mark the order as fulfilled/,
+  )
+  const dialog = await ann.get('/admin/orders/1/fulfilment?portfolio=1')
+  t.match(toText(dialog), /should not be bought, because its carbon credits are already retired/)
 })
 
 t.test('credits were bought on behalf of “Erased”', async (t) => {

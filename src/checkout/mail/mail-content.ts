@@ -16,10 +16,12 @@ export interface MailAmounts {
 }
 
 const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Opening> = {
-  order_received: ({ orderNumber }) => ({
+  order_received: ({ orderNumber, isPaid }) => ({
     title: `Order ${orderNumber} received`,
     paragraphs: [
-      'Thank you for your order. We will buy the carbon credits once we receive your payment.',
+      isPaid
+        ? 'Thank you for your order.'
+        : 'Thank you for your order. We will buy the carbon credits once we receive your payment.',
     ],
     link: 'View your order',
   }),

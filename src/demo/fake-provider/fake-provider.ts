@@ -7,7 +7,10 @@ import { OffsetOrderRequest } from '../../provider/schemas.js'
 import { createLedger, calculateOrderPrice, type Ledger } from './ledger.js'
 import { PORTFOLIOS, type FakePortfolio } from './portfolios.js'
 
-/** Simulated failure: an error status for every request, no response, or a closed connection. */
+/**
+ * Simulated failure: an error status for every request, no response, a closed connection, or a list
+ * of orders with further pages.
+ */
 export type FakeProviderFault =
   | 403
   | 500
@@ -18,6 +21,7 @@ export type FakeProviderFault =
   | 'no_response_after_order'
   | 'no_response_instead_of_order'
   | 'refused_after_order'
+  | 'incomplete_list'
 
 export interface FakeProvider {
   /** The value for ORDERSOURCE_BASE_URL */
@@ -77,10 +81,13 @@ function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
     })),
   }))
 
-  app.get('/offset-orders', async () => ({
-    offsetOrders: ledger.orders.toReversed(),
-    stats: { totalTons: ledger.orders.reduce((sum, { tons }) => sum + tons, 0) },
-  }))
+  app.get('/offset-orders', async (_request, reply) => {
+    if (provider.fault === 'incomplete_list') {
+      reply.header('link', '</offset-orders?page=2>; rel="next"')
+    }
+    const totalTons = ledger.orders.reduce((sum, { tons }) => sum + tons, 0)
+    return { offsetOrders: ledger.orders.toReversed(), stats: { totalTons } }
+  })
 
   app.get<{ Params: { id: string } }>('/offset-orders/:id', async ({ params }) => {
     const order = ledger.orders.find(({ id }) => id === params.id)

@@ -48,14 +48,15 @@ function buildPortfolioView(
 function describeTermsDifferences(
   order: Order,
   history: readonly HistoryEntry[],
-  portfolioId: number,
+  portfolio: Pick<Portfolio, 'id' | 'name'>,
 ): string | null {
   if (order.checkout === null) return null
   const accepted = findAcceptedTerms(order, history)
   if (accepted === null) return 'What the guest accepted is not recorded. Check the order first.'
   const { portfolioName } = order.checkout
   const differences: string[] = findTermsDifferences(order, accepted)
-  if (accepted.portfolioId !== null && accepted.portfolioId !== portfolioId) {
+  const isSame = accepted.portfolioId === portfolio.id && portfolioName === portfolio.name
+  if (accepted.portfolioId !== null && !isSame) {
     differences.push('portfolio')
   }
   if (differences.length === 0) return null
@@ -151,6 +152,7 @@ export function createFulfilmentSteps(
         const failure = describeQuoteError(quote, format)
         return buildStep(request, order, 'failed', { failure })
       }
+      const history = (await store.getHistory(order.id)) ?? []
       const { portfolio, price } = quote
       const { pricePerTon } = portfolio
       const tons = getTons(order)
@@ -161,12 +163,9 @@ export function createFulfilmentSteps(
         price: { ...price, text: format.money(price.amountMinor, price.currency) },
         expectedPrice:
           expected && isUnexpected ? format.money(expected.amountMinor, expected.currency) : null,
-        problem: await fulfilment.findProblem(order),
-        termsWarning: describeTermsDifferences(
-          order,
-          (await store.getHistory(order.id)) ?? [],
-          portfolio.id,
-        ),
+        problem: await fulfilment.findPurchaseProblem(order, history),
+        termsWarning: describeTermsDifferences(order, history, portfolio),
+        isLoss: price.currency === order.currency && price.amountMinor > order.amountMinor,
       })
     },
 

@@ -73,6 +73,13 @@ export function findNextStep(
       action: { type: 'status', status: 'fulfilled' },
     }
   }
+  if (order.retirement !== null) {
+    return {
+      title: 'The carbon credits are retired',
+      text: 'Mark the order as fulfilled.',
+      action: { type: 'status', status: 'fulfilled' },
+    }
+  }
   if (placeUrl !== null && placement?.state === 'failed') {
     return {
       title: 'The offset order was not placed automatically',

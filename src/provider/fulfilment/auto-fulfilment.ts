@@ -53,7 +53,7 @@ const RETRY_DELAYS_MS = [
 /** Maximum number of orders placed concurrently. */
 const CONCURRENCY = 2
 /** Searching, quoting, placing and recording take at most this many requests to the provider. */
-const MAX_REQUESTS = 8
+const MAX_REQUESTS = 9
 
 const done = (detail: string): SendResult => ({ outcome: 'sent', status: null, detail })
 const retry = (detail: string, status: number | null = null): SendResult => ({
@@ -193,7 +193,6 @@ export function createAutoFulfilment({
     if (attempt?.state === 'released') {
       return reject('Another attempt was allowed. An administrator can place the order.')
     }
-    if (order.retirement !== null) return reject('Its carbon credits are already retired.')
     if (attempt?.state === 'refused') {
       const found = await fulfilment.checkRefused(order, listRefusedAttempts(history))
       if (found.outcome === 'found') return complete(found.order)

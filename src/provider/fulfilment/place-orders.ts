@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChangeContext, OrderStore } from '../../orders/store/order-store.js'
 import { getBeneficiary } from '../../orders/erasure.js'
-import type { Order } from '../../orders/order.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { OffsetOrderSource } from '../order-source-client.js'
 import type { Amount } from '../../orders/amount.js'
 import type { OffsetOrder, Portfolio } from '../offset-order.js'
@@ -58,7 +58,7 @@ export function createAttemptTimer(maxAgeMs: number) {
 export interface ConfirmedQuote {
   /** Version of the order that was shown */
   version: number
-  /** Result of `findProblem` that was shown */
+  /** Result of `findPurchaseProblem` that was shown */
   problem: string | null
   portfolioId: number
   price: Amount
@@ -209,6 +209,27 @@ export function createFulfilment(
     return { outcome: 'found', order: (await store.get(order.id)) ?? order }
   }
 
+  /**
+   * Returns why an order should not be sent to the provider, as a clause: `findProblem`, credits that
+   * are retired, or an order that the provider may have. The history may lack an attempt, for example
+   * after a backup was restored, so the provider's notes are searched for the order number.
+   */
+  async function findPurchaseProblem(
+    order: Order,
+    history: readonly HistoryEntry[],
+  ): Promise<string | null> {
+    if (order.retirement !== null) return 'its carbon credits are already retired'
+    const response = getValue(await source.listOrders())
+    const orders = 'value' in response ? response.value.orders : []
+    const known = orders.find(({ note }) => note?.startsWith(`${order.orderNumber} `))
+    if (known !== undefined) return `the provider has an order with its number, ${known.id}`
+    const isComplete = 'value' in response && response.value.isComplete
+    if (!isComplete && listRefusedAttempts(history).length > 0) {
+      return 'the provider refused it before, and its list does not show whether it was placed'
+    }
+    return findProblem(order)
+  }
+
   return {
     getRemainingMs,
     /**
@@ -218,6 +239,7 @@ export function createFulfilment(
 
     checkRefused,
     findProblem,
+    findPurchaseProblem,
 
     listPortfolios: async (): Promise<{ value: Portfolio[] } | ProviderFailure> =>
       getValue(await source.listPortfolios()),
@@ -258,7 +280,7 @@ export function createFulfilment(
         }
       }
       // Last, because it can change at any time.
-      const problem = await findProblem(order)
+      const problem = await findPurchaseProblem(order, current.history)
       if (problem !== null && problem !== confirmedProblem) {
         return { outcome: 'purchase_problem', problem }
       }
