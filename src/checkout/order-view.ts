@@ -1,4 +1,4 @@
-import { hasBeenPaid, isPaid, isRefundDue, type OrderStatus } from '../orders/order-status.js'
+import { hasBeenPaid, isRefundDue, type OrderStatus } from '../orders/order-status.js'
 import { isErased } from '../orders/erasure.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { describeOrderTrip, describeShare } from '../orders/describe-order-trip.js'
@@ -91,11 +91,11 @@ function buildSteps(
   if (status === 'cancelled') {
     return [received, { label: 'Cancelled', at: format(order.cancelledAt), state: 'done' }]
   }
-  const wasPaid = hasBeenPaid(status)
+  const isPaid = hasBeenPaid(status)
   const paid: Step = {
-    label: wasPaid ? 'Payment received' : 'Payment',
+    label: isPaid ? 'Payment received' : 'Payment',
     at: format(order.paidAt),
-    state: wasPaid ? 'done' : 'current',
+    state: isPaid ? 'done' : 'current',
   }
   if (status === 'refunded') {
     const at = format(findTime(history, 'refunded'))
@@ -105,7 +105,7 @@ function buildSteps(
   const bought: Step = {
     label: isBought ? 'Carbon credits bought' : 'Purchase of carbon credits',
     at: format(order.fulfilledAt),
-    state: isBought ? 'done' : wasPaid ? 'current' : 'upcoming',
+    state: isBought ? 'done' : isPaid ? 'current' : 'upcoming',
   }
   if (order.checkout === null) return [received, paid, bought]
   const issued: Step = {
@@ -164,7 +164,6 @@ export function buildOrderView(
   return {
     orderNumber: order.orderNumber,
     status,
-    isPaid: isPaid(status),
     /** Whether nothing more happens, unless staff change the order */
     isFinal:
       certificate !== null ||

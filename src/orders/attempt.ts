@@ -47,7 +47,8 @@ export const ATTEMPT_FIELD = 'placement'
 const isAttempt = (value: unknown): value is FulfilmentAttempt =>
   typeof value === 'object' && value !== null && 'state' in value && 'reference' in value
 
-const listAttempts = (history: History): FulfilmentAttempt[] =>
+/** Returns all recorded steps of attempts, newest first. */
+export const listAttempts = (history: History): FulfilmentAttempt[] =>
   history.flatMap(({ changes }) => {
     const value = changes.find(({ field }) => field === ATTEMPT_FIELD)?.to
     return isAttempt(value) ? [value] : []

@@ -16,12 +16,12 @@ export interface MailAmounts {
 }
 
 const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Opening> = {
-  order_received: ({ orderNumber, isPaid }) => ({
+  order_received: ({ orderNumber, status }) => ({
     title: `Order ${orderNumber} received`,
     paragraphs: [
-      isPaid
-        ? 'Thank you for your order.'
-        : 'Thank you for your order. We will buy the carbon credits once we receive your payment.',
+      status === 'pending'
+        ? 'Thank you for your order. We will buy the carbon credits once we receive your payment.'
+        : 'Thank you for your order.',
     ],
     link: 'View your order',
   }),

@@ -34,7 +34,7 @@ export function findMailTypes(
 }
 
 const STATUSES: Record<MailType, readonly OrderStatus[]> = {
-  order_received: ['pending', ...PAID_STATUSES],
+  order_received: ['pending', ...PAID_STATUSES, 'refunded'],
   payment_received: [...PAID_STATUSES, 'refunded'],
   certificate_ready: PAID_STATUSES,
   order_cancelled: ['cancelled'],

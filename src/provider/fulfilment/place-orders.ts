@@ -10,6 +10,7 @@ import {
   findLatestAttempt,
   getLostProviderId,
   isUnresolved,
+  listAttempts,
   listRefusedAttempts,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
@@ -211,8 +212,8 @@ export function createFulfilment(
 
   /**
    * Returns why an order should not be sent to the provider, as a clause: `findProblem`, credits that
-   * are retired, or an order that the provider may have. The history may lack an attempt, for example
-   * after a backup was restored, so the provider's notes are searched for the order number.
+   * are retired, or an order that the provider may have. After a backup was restored, the history
+   * lacks attempts, so the provider's notes are searched for the order number.
    */
   async function findPurchaseProblem(
     order: Order,
@@ -221,7 +222,12 @@ export function createFulfilment(
     if (order.retirement !== null) return 'its carbon credits are already retired'
     const response = getValue(await source.listOrders())
     const orders = 'value' in response ? response.value.orders : []
-    const known = orders.find(({ note }) => note?.startsWith(`${order.orderNumber} `))
+    const recorded = listAttempts(history).map(({ reference }) => reference)
+    const known = orders.find(
+      ({ note }) =>
+        note?.startsWith(`${order.orderNumber} `) &&
+        !recorded.some((reference) => note.includes(reference)),
+    )
     if (known !== undefined) return `the provider has an order with its number, ${known.id}`
     const isComplete = 'value' in response && response.value.isComplete
     if (!isComplete && listRefusedAttempts(history).length > 0) {
