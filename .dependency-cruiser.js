@@ -108,8 +108,8 @@ export default {
       severity: 'error',
       from: { pathNot: '^src/(orders/(store|import|export)|nocodb|commands|demo)/' },
       to: {
-        path: '^src/(orders/store/(sqlite|postgres)|nocodb)/',
-        pathNot: '-(config|settings)\\.ts$',
+        path: '^src/(orders/store/|nocodb/)',
+        pathNot: '(store/(order-store|open-order-store|search-text)|-(config|settings))\\.ts$',
       },
     },
   ],

@@ -176,13 +176,13 @@ t.test(
 t.test('fails to start with one message if the order database lacks a table', async (t) => {
   const folder = temporaryFolder(t)
   const db = openDatabase(getDatabasePath(folder))
-  db.exec('DROP TABLE sums')
+  db.exec('DROP TABLE order_totals')
   db.close()
   const service = run(t, folder, { DATA_DIR: folder, PORT: '0' })
   t.equal(await service.ended, 1)
   t.match(
     service.errors(),
-    /^Clearwake cannot start: Cannot open .*orders\.db: no such table: sums; restore it from a backup\.$/m,
+    /^Clearwake cannot start: Cannot open .*orders\.db: no such table: order_totals; restore it from a backup\.$/m,
   )
   t.notMatch(service.errors(), /\n\s+at /)
 })

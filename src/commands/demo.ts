@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import type { Calculation } from '../calculator/calculator-data.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import type { Vessel } from '../calculator/vessel.js'
 import { startFakeProvider, type FakeProvider } from '../demo/fake-provider/fake-provider.js'
-import type { Database } from '../database/database.js'
-import type { Config } from '../core/config/config.js'
-import { getDatabasePath } from '../database/database-path.js'
-import { openSqliteOrderStore } from '../orders/store/sqlite/sqlite-order-store.js'
 import { createMailbox } from '../demo/mailbox.js'
 import { startFakeStripe, type FakeStripe } from '../demo/fake-stripe/fake-stripe.js'
 import { addAttempts, createProviderOrders } from '../demo/provider-orders.js'
@@ -61,26 +58,20 @@ async function startStripe(): Promise<FakeStripe | null> {
 }
 
 /** Seeds an empty order store, and the fake provider with the matching offset orders. */
-async function seed(
-  { DATA_DIR: dataDir, TIME_ZONE: timeZone }: Pick<Config, 'DATA_DIR' | 'TIME_ZONE'>,
-  database: Database,
-  provider: FakeProvider | null,
-) {
-  const path = getDatabasePath(dataDir)
+async function seed(app: FastifyInstance, provider: FakeProvider | null) {
+  const { orders: store, database } = app
   const now = new Date()
-  const isNew = seedOrderStore(path, now)
+  const isNew = await seedOrderStore(database, now)
   if (isNew) {
     const orders = [...createDemoOrders({ now })]
-    await addConversions(database, createDayCalendar(timeZone), orders)
+    await addConversions(database, createDayCalendar(app.config.TIME_ZONE), orders)
     await addCertificates(database, orders)
+    await addAttempts(store)
   }
-  const store = openSqliteOrderStore({ path, timeZone })
-  if (isNew) await addAttempts(store)
   const providerOrders = await createProviderOrders(store)
   provider?.ledger.load(providerOrders.entries)
   // After the provider's orders are loaded, so that the guest order gets the next ID.
   const guestOrder = isNew && provider !== null ? await addGuestOrder(store) : null
-  await store.close()
   return { ...providerOrders, guestOrder }
 }
 
@@ -129,7 +120,7 @@ const app = await startServer(environment, {
   mailDelivery: mailbox.delivery,
   pages: mailbox.pages,
 })
-const { differing, missing, uncertain, guestOrder } = await seed(app.config, app.database, provider)
+const { differing, missing, uncertain, guestOrder } = await seed(app, provider)
 
 const base = app.publicBaseUrl()
 if (stripe) stripe.sender.url = `${base}/api/payments/stripe/webhook`

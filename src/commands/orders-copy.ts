@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs'
 import { ConfigError } from '../core/config/config-error.js'
-import { DatabaseError, openDatabase } from '../database/open-database.js'
+import { DatabaseError } from '../database/open-database.js'
 import { DatabaseUnavailableError } from '../database/database.js'
 import { openPostgres } from '../database/postgres.js'
 import { migratePostgres } from '../database/postgres-migrations.js'
-import { copyFromSqlite, CopyMismatchError } from '../orders/store/postgres/copy-from-sqlite.js'
-import { foldSearchTexts as foldPostgresSearchTexts } from '../orders/store/postgres/fold-search-texts.js'
-import { setTimeZone } from '../orders/store/postgres/settings.js'
-import { foldSearchTexts } from '../orders/store/sqlite/fold-search-texts.js'
-import { readSetting } from '../orders/store/sqlite/settings.js'
+import { openSqliteDatabase } from '../database/sqlite-database.js'
+import { copyDatabase, CopyMismatchError } from '../orders/store/copy-database.js'
+import { foldSearchTexts, readTimeZone, setTimeZone } from '../orders/store/store-settings.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { formatOrderCount } from './import-progress.js'
 import { loadConfig } from './load-config.js'
@@ -36,20 +34,21 @@ try {
   if (url === undefined) throw new ConfigError(['DATABASE_URL must be set'])
   const path = getDatabasePath(DATA_DIR)
   if (!existsSync(path)) throw new DatabaseError(`Order database not found: ${path} (DATA_DIR)`)
-  // `openDatabase` migrates the schema, so that both databases have the same columns.
-  const db = openDatabase(path)
-  foldSearchTexts(db)
-  // Until this process ends, a service that uses the file can only read it.
-  db.exec('BEGIN IMMEDIATE')
+  // Both are migrated, so that they have the same columns.
+  const sqlite = openSqliteDatabase(path)
   const postgres = openPostgres(url, { poolSize: 1 })
   await migratePostgres(postgres)
-  await setTimeZone(postgres, readSetting(db, 'time_zone'))
-  await foldPostgresSearchTexts(postgres)
-  const { orders, digests } = await copyFromSqlite(db, postgres, (done, total) => {
-    if (done % 50_000 === 0) process.stdout.write(`${done} of ${total}\n`)
-  })
+  await foldSearchTexts(sqlite)
+  await setTimeZone(postgres, await readTimeZone(sqlite))
+  await foldSearchTexts(postgres)
+  // In a transaction that writes, so that a service that uses the file can only read it.
+  const { orders, digests } = await sqlite.write((tx) =>
+    copyDatabase(tx, postgres, (done, total) => {
+      if (done % 50_000 === 0) process.stdout.write(`${done} of ${total}\n`)
+    }),
+  )
   await postgres.close()
-  db.close()
+  await sqlite.close()
   process.stdout.write(
     `${formatOrderCount(orders)} copied. Both databases have the same content:\n  orders   ${digests.orders}\n  history  ${digests.changes}\n`,
   )

@@ -1,10 +1,11 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from 'better-sqlite3'
-import { DatabaseError, openDatabase } from '../database/open-database.js'
+import { DatabaseUnavailableError, type Database } from '../database/database.js'
+import { DatabaseError } from '../database/open-database.js'
+import { openServiceDatabase } from '../database/open-service-database.js'
+import { truncateLog } from '../database/rewrite-file.js'
 import { getDatabasePath } from '../database/database-path.js'
-import { setTimeZone } from '../orders/store/sqlite/settings.js'
+import { setTimeZone } from '../orders/store/store-settings.js'
 import { formatImportError, type ImportErrors } from '../orders/import/import-errors.js'
 import { importOrders } from '../orders/import/import-orders.js'
 import { ConfigError } from '../core/config/config-error.js'
@@ -15,8 +16,8 @@ const EXIT_INTERRUPTED = 130
 
 const USAGE = `Usage: npm run -s orders:import -- FILE (or - for standard input)
 
-Imports a CSV file or an Excel workbook (.xlsx) of orders into the order database in DATA_DIR. If any line has an error,
-nothing is imported. Reads the environment and .env, like npm start.`
+Imports a CSV file or an Excel workbook (.xlsx) of orders into the database of the service: the file in
+DATA_DIR, or PostgreSQL with DATABASE_URL. If any line has an error, nothing is imported. Reads the environment and .env, like npm start.`
 
 function fail(message: string, code = 1): never {
   process.stderr.write(`${message}\n`)
@@ -28,10 +29,11 @@ const getErrorCode = (error: unknown): string =>
 
 /** Errors that an operator can fix get a short message; other errors include the stack. */
 function formatError(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof DatabaseError) return error.message
+  const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
+    (type) => error instanceof type,
+  )
+  if (isExpected) return (error as Error).message
   const code = getErrorCode(error)
-  if (code.startsWith('SQLITE_BUSY')) return 'Another import is writing to the order database.'
-  if (code.startsWith('SQLITE_FULL')) return 'The disk is full.'
   if (/^E[A-Z]+$/.test(code)) return `The file could not be read (${code}).`
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
@@ -53,47 +55,27 @@ function formatErrors(errors: ImportErrors): string {
   ].join('\n')
 }
 
-/** Half of the service's cache, because sorting needs memory too. */
-const CACHE_KIB = 16 * 1024
+interface OpenedStore {
+  database: Database
+  location: string
+  /** The file of SQLite; `null` with PostgreSQL */
+  path: string | null
+}
 
-/** Opens the service's order database with a long lock timeout. */
-async function openStore(): Promise<{ db: Database; location: string }> {
-  const { DATA_DIR, DATABASE_URL, DATABASE_BASE_URL, TIME_ZONE } = await loadConfig()
-  if (DATABASE_URL !== undefined && DATABASE_BASE_URL === undefined) {
-    throw new ConfigError([
-      'DATABASE_URL is set: orders are stored in PostgreSQL. Import the file without DATABASE_URL, then run npm run -s orders:copy',
-    ])
-  }
-  if (DATABASE_BASE_URL !== undefined) {
+/** Opens the database of the service. */
+async function openStore(): Promise<OpenedStore> {
+  const config = await loadConfig()
+  if (config.DATABASE_BASE_URL !== undefined) {
     throw new ConfigError([
       'DATABASE_BASE_URL is set: orders are stored in NocoDB. Import the file into the orders table in NocoDB',
     ])
   }
-  const path = getDatabasePath(DATA_DIR)
-  const isNew = !existsSync(path)
-  const db = openDatabase(path)
-  if (isNew) setTimeZone(db, TIME_ZONE)
-  db.pragma('busy_timeout = 60000')
-  db.pragma(`cache_size = -${CACHE_KIB}`)
-  return { db, location: `${path}${isNew ? ' (new database)' : ''}` }
-}
-
-/**
- * Checkpoints and truncates the WAL, which has grown as large as the import. Retries while the
- * database is in use; if that takes too long, the service checkpoints it later.
- */
-async function checkpoint(db: Database): Promise<void> {
-  try {
-    db.pragma('busy_timeout = 200')
-    for (let attempt = 0; attempt < 20; attempt++) {
-      const isBusy = db.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 1
-      if (!isBusy) break
-      await sleep(100)
-    }
-    db.close()
-  } catch {
-    // The orders are committed in the WAL; nothing is lost.
-  }
+  const path = config.DATABASE_URL === undefined ? getDatabasePath(config.DATA_DIR) : null
+  const isNew = path !== null && !existsSync(path)
+  const { database } = await openServiceDatabase(config)
+  if (isNew) await setTimeZone(database, config.TIME_ZONE)
+  const location = path === null ? 'PostgreSQL' : `${path}${isNew ? ' (new database)' : ''}`
+  return { database, location, path }
 }
 
 /* Exit code 0: imported; 1: nothing imported, every error printed; 130: interrupted. */
@@ -119,17 +101,18 @@ process.once('SIGINT', stop)
 
 async function runImport() {
   try {
-    const { db, location } = await openStore()
+    const { database, ...store } = await openStore()
     const source =
       path === null ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 })
-    const result = await importOrders(db, source, {
+    const result = await importOrders(database, source, {
       onRead: progress.onRead,
       onPhase(phase) {
         process.off('SIGINT', stop)
         progress.onPhase(phase)
       },
     })
-    return { db, location, result }
+    await database.close()
+    return { ...store, result }
   } catch (error) {
     progress.clear()
     return fail(`Nothing was imported. ${formatError(error)}`)
@@ -137,7 +120,7 @@ async function runImport() {
 }
 
 const startedAt = performance.now()
-const { db, location, result } = await runImport()
+const { location, path: databasePath, result } = await runImport()
 progress.clear()
 if (!result.ok) fail(formatErrors(result.errors))
 const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
@@ -145,4 +128,5 @@ const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
 process.stdout.write(
   `${formatOrderCount(result.orders)} imported in ${seconds} s into ${location}.\n`,
 )
-await checkpoint(db)
+// The write-ahead log has grown as large as the import.
+if (databasePath !== null) await truncateLog(databasePath).catch(() => false)

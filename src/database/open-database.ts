@@ -83,6 +83,16 @@ function createIfMissing(path: string): void {
   }
 }
 
+/** Missing only in a database that somebody changed, which cannot be used. */
+const ORDER_TABLES = [
+  'orders',
+  'order_totals',
+  'changes',
+  'search_texts',
+  'order_events',
+  'settings',
+]
+
 /**
  * Opens an order database for reading and writing; creates or migrates it if necessary. Committed
  * transactions survive a crash of the process and of the machine. Throws DatabaseError.
@@ -97,6 +107,7 @@ export function openDatabase(path: string): Database.Database {
     db.pragma('synchronous = FULL')
     db.pragma('secure_delete = ON') // so that erased personal data does not stay in free space
     migrate(db)
+    for (const table of ORDER_TABLES) db.prepare(`SELECT 1 FROM ${table}`)
     return db
   } catch (error) {
     db?.close()

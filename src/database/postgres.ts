@@ -3,6 +3,7 @@ import pg from 'pg'
 import {
   CommitUnknownError,
   DatabaseUnavailableError,
+  type Database,
   type Queryable,
   type SqlValue,
 } from './database.js'
@@ -50,6 +51,9 @@ const MAX_CONNECTION_TRIES = 2
 /** The next query on a lost connection reports the error. */
 const ignore = () => undefined
 
+/** Compiling a query, or starting processes for it, takes longer than the queries of the service. */
+const SHORT_QUERIES = 'SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0'
+
 interface Mode {
   begin: string
   isReadOnly: boolean
@@ -76,7 +80,7 @@ const MODES = {
 export function openPostgres(
   url: string,
   { poolSize, onError = () => undefined }: { poolSize: number; onError?: (error: Error) => void },
-) {
+): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
@@ -107,7 +111,7 @@ export function openPostgres(
     }
     let isCommitting = false
     try {
-      await send(`${begin}; SET LOCAL statement_timeout = ${timeoutMs}`)
+      await send(`${begin}; SET LOCAL statement_timeout = ${timeoutMs}; ${SHORT_QUERIES}`)
       const result = await work({
         query: async <Row>(sql: string, values?: readonly SqlValue[]) =>
           (await send(numberParameters(sql), values)).rows as Row[],
@@ -173,9 +177,15 @@ export function openPostgres(
     })
 
   return {
+    engine: 'postgres',
     query,
-    /** Whether queries can be run, for `/readyz`. */
-    async getReadiness(): Promise<{ ready: boolean; detail: string }> {
+    read: (work) => run(MODES.read, work),
+    readSnapshot: (work) => run(MODES.snapshot, work),
+    write: (work) => run(MODES.write, work),
+    migrate: (work) => run(MODES.migration, work),
+    check: () => undefined,
+    translateError: (error) => (isUnavailable(error) ? createUnavailableError(error) : error),
+    async getReadiness() {
       try {
         await query('SELECT 1')
         return { ready: true, detail: 'PostgreSQL responds' }
@@ -184,21 +194,11 @@ export function openPostgres(
         return { ready: false, detail: error.message }
       }
     },
-    /** Runs a transaction that reads. Throws DatabaseUnavailableError. */
-    read: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.read, work),
-    /**
-     * Runs a transaction that reads from a consistent snapshot. Throws DatabaseUnavailableError.
-     */
-    readSnapshot: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.snapshot, work),
-    /** Runs a transaction that writes. Throws DatabaseUnavailableError or CommitUnknownError. */
-    write: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.write, work),
-    /** Like `write`, with the longer time limit for migrations. */
-    migrate: <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => run(MODES.migration, work),
-    close: (): Promise<void> => pool.end(),
+    close: () => pool.end(),
   }
 }
 
-export type Postgres = ReturnType<typeof openPostgres>
+export type Postgres = Database
 
 /** Reads the rows of a query in batches, through a cursor on its own connection. */
 export async function* openPostgresCursor<Row>(
@@ -223,8 +223,7 @@ export async function* openPostgresCursor<Row>(
     const text = `DECLARE batches NO SCROLL CURSOR FOR ${numberParameters(sql)}`
     await client.query(text, [...values])
     for (;;) {
-      const fetch = { text: `FETCH ${batchSize} FROM batches`, rowMode: 'array' as const }
-      const { rows } = await client.query<unknown[]>(fetch)
+      const { rows } = await client.query(`FETCH ${batchSize} FROM batches`)
       if (rows.length === 0) return
       yield rows as Row[]
     }

@@ -42,7 +42,7 @@ export function createOrderCreator({
   /** The rows with a token, oldest first. */
   async function findRows(field: 'writeToken' | 'idempotencyKey', token: string) {
     const page = await table.findByToken(field, token)
-    replica.upsert(page)
+    await replica.upsert(page)
     return page.rows
   }
 
@@ -99,7 +99,7 @@ export function createOrderCreator({
     } catch (error) {
       throw error instanceof NocoDbError ? creationUnconfirmed(true) : error
     }
-    replica.delete([id], performance.now())
+    await replica.delete([id], performance.now())
     return findEarlier(key, request)
   }
 
@@ -151,7 +151,7 @@ export function createOrderCreator({
       row: { ...cells, Id: id, CreatedAt: order.createdAt },
       requestedAt: insertedAt,
     }
-    replica.upsert({ rows: [row], requestedAt })
+    await replica.upsert({ rows: [row], requestedAt })
     const orderNumber = replica.getUniqueNumber(id, null)
     void orderMutex(String(id), () => writeNumber(id, token, orderNumber))
     return { outcome: 'created', order: { id: String(id), orderNumber, ...order } }

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../core/http/problem.js'
 import { isCorruption } from '../database/database-error.js'
+import { openSqliteDatabase } from '../database/sqlite-database.js'
 import type { ChangeResult, CreateResult, OrderStore } from '../orders/store/order-store.js'
-import { openSqliteOrderStore } from '../orders/store/sqlite/sqlite-order-store.js'
+import { openDatabaseOrderStore } from '../orders/store/database-order-store.js'
 import { getSourceId, type NocoDbSettings } from './nocodb-config.js'
 import { startReplicaWorker } from './replica-client.js'
 import { acquireReplicaFile, type ReplicaState } from './replica-file.js'
@@ -62,37 +63,47 @@ function describeState(state: SyncState): string {
  * in SQLite, so they do not need NocoDB, except to get a version that the replica does not have
  * yet. Throws DatabaseError.
  */
-export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Options): OrderStore {
+export async function openNocoDbOrderStore({
+  settings,
+  dataDir,
+  timeZone,
+  log,
+}: Options): Promise<OrderStore> {
   const file = acquireReplicaFile(dataDir, getSourceId(settings))
   const { path } = file
+  const source = { type: 'sqlite', path } as const
   const closing = new AbortController()
   let recreation: Promise<void> | null = null
   let opened = 0
-  let replica = openFirst()
+  let replica = await openFirst()
 
-  function open(replicaState: ReplicaState) {
+  async function open(replicaState: ReplicaState) {
     const number = ++opened
+    let isOpen = false
     const onCorruption = (): void => {
       // Ignores errors from readers of a replica that has been replaced.
-      if (number === opened) recreation ??= recreate()
+      if (isOpen && number === opened) recreation ??= recreate()
     }
-    const database = openSqliteOrderStore({
-      path,
-      timeZone,
+    const database = openSqliteDatabase(path, {
       remedy: CORRUPTION_REMEDY,
       onDamage: onCorruption,
     })
-    return {
-      database,
-      worker: startReplicaWorker({ path, settings }, replicaState, log, onCorruption),
+    try {
+      const store = await openDatabaseOrderStore({ database, source, timeZone, log })
+      const worker = startReplicaWorker({ path, settings }, replicaState, log, onCorruption)
+      isOpen = true
+      return { database, store, worker }
+    } catch (error) {
+      await database.close()
+      throw error
     }
   }
 
-  function openFirst() {
+  async function openFirst() {
     try {
-      return open(file.state)
+      return await open(file.state)
     } catch (err) {
-      if (!isCorruption(err)) throw err
+      if (!isCorruption(err) && !(err instanceof Problem)) throw err
       log.warn({ err }, 'the replica cannot be opened; recreating it from NocoDB')
       return open(file.recreate())
     }
@@ -106,7 +117,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
     await replica.database.close().catch(() => undefined)
     while (!closing.signal.aborted) {
       try {
-        replica = open(file.recreate())
+        replica = await open(file.recreate())
         break
       } catch (err) {
         log.error({ err }, 'the replica cannot be recreated')
@@ -129,20 +140,20 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
   const translateError = (error: unknown): unknown =>
     recreation === null ? error : createNotLoadedProblem(getState())
 
-  async function read<T>(query: (database: OrderStore) => Promise<T>): Promise<T> {
+  async function read<T>(query: (store: OrderStore) => Promise<T>): Promise<T> {
     const state = getState()
     // Incomplete results would be mistaken for complete ones.
     if (!state.isLoaded) throw createNotLoadedProblem(state)
     try {
-      return await query(replica.database)
+      return await query(replica.store)
     } catch (error) {
       throw translateError(error)
     }
   }
 
-  const { calendar } = replica.database
+  const { calendar } = replica.store
   return {
-    source: { type: 'sqlite', path },
+    source,
     calendar,
     check() {
       const state = getState()
@@ -150,7 +161,7 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       replica.database.check()
     },
     createErrorTranslator() {
-      const translate = replica.database.createErrorTranslator()
+      const translate = replica.store.createErrorTranslator()
       return (error) => translateError(translate(error))
     },
     getFreshness() {
@@ -172,35 +183,35 @@ export function openNocoDbOrderStore({ settings, dataDir, timeZone, log }: Optio
       return { ready: state.isLoaded, detail: describeState(state) }
     },
     async get(id, minVersion = 0) {
-      const order = await read((database) => database.get(id))
+      const order = await read((store) => store.get(id))
       if (minVersion <= (order?.version ?? 0)) return order
       await replica.worker.write<WriteResult>({ type: 'refresh', id })
-      return read((database) => database.get(id))
+      return read((store) => store.get(id))
     },
-    getHistory: (id) => read((database) => database.getHistory(id)),
+    getHistory: (id) => read((store) => store.getHistory(id)),
     async listCurrencies() {
       try {
-        return recreation === null ? await replica.database.listCurrencies() : []
+        return recreation === null ? await replica.store.listCurrencies() : []
       } catch (error) {
         throw translateError(error)
       }
     },
     findByOrderSourceId: (orderSourceId) =>
-      read((database) => database.findByOrderSourceId(orderSourceId)),
+      read((store) => store.findByOrderSourceId(orderSourceId)),
     findOtherProviderOrders: (excluded, limit) =>
-      read((database) => database.findOtherProviderOrders(excluded, limit)),
-    findByMailbox: (email) => read((database) => database.findByMailbox(email)),
-    list: (filters, slice) => read((database) => database.list(filters, slice)),
-    readStatistics: (query) => read((database) => database.readStatistics(query)),
+      read((store) => store.findOtherProviderOrders(excluded, limit)),
+    findByMailbox: (email) => read((store) => store.findByMailbox(email)),
+    list: (filters, slice) => read((store) => store.list(filters, slice)),
+    readStatistics: (query) => read((store) => store.readStatistics(query)),
     create: (order, by, idempotencyKey) =>
       replica.worker.write<CreateResult>({ type: 'create', order, by, idempotencyKey }),
     apply: (id, command, context) =>
       replica.worker.write<ChangeResult>({ type: 'apply', id, command, context }),
     async readEvents(limit) {
       if (recreation !== null || !getState().isLoaded) return []
-      return read((database) => database.readEvents(limit))
+      return read((store) => store.readEvents(limit))
     },
-    deleteEvents: (ids) => read((database) => database.deleteEvents(ids)),
+    deleteEvents: (ids) => read((store) => store.deleteEvents(ids)),
     async close() {
       closing.abort()
       try {

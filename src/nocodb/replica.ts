@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import { formatOrderNumber } from '../orders/order-number.js'
-import { createOrderWriter, type ReplicatedOrder } from '../orders/store/sqlite/order-records.js'
-import { openStoreCalendar } from '../orders/store/sqlite/settings.js'
+import { DIALECTS } from '../orders/store/dialect.js'
+import { addEvent, eraseEvents } from '../orders/store/order-events.js'
+import { addMany, readOrder, remove, type RecordedOrder } from '../orders/store/order-records.js'
+import { addTotals, TotalsSum } from '../orders/store/totals.js'
 import { listVersions } from '../orders/order-versions.js'
 import { ERASURE_FIELD, isErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
+import { createDayCalendar } from '../core/formatting/day-calendar.js'
+import { createRunner, createSequence } from '../database/sqlite-runner.js'
 import type { ColumnTitles, Row } from './columns.js'
 import { REQUIRE_REWRITE } from '../database/rewrite-file.js'
 import { parseRow, type CellError, type ParsedRow } from './parse-row.js'
-import { INSERT_EVENT, toEventValues } from '../orders/store/sql/order-events.js'
 import { createReplicaSettings, type ReplicaSetting } from './replica-file.js'
 
 const TABLES = `
@@ -50,7 +53,14 @@ const REQUEST_TIMES_TTL_MS = 120_000
 /** Opens an order database that replicates a table in NocoDB. */
 export function openReplica(db: Database, titles: ColumnTitles) {
   db.exec(TABLES)
-  const records = createOrderWriter(db, openStoreCalendar(db))
+  const tx = createRunner(db)
+  const inSequence = createSequence()
+  const selectTimeZone = db
+    .prepare<[], string>("SELECT value FROM settings WHERE name = 'time_zone'")
+    .pluck()
+  const calendar = createDayCalendar(selectTimeZone.get() ?? 'UTC')
+  /** Of the current transaction */
+  let totals = new TotalsSum(calendar)
   const settings = createReplicaSettings(db)
   const selectDigest = db
     .prepare<[number], string>('SELECT digest FROM replica_rows WHERE id = ?')
@@ -94,7 +104,6 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   const saveKey = db.prepare<[string, string, number, number]>(
     'INSERT OR REPLACE INTO idempotency_keys VALUES (?, ?, ?, ?)',
   )
-  const insertEvent = db.prepare<ReturnType<typeof toEventValues>>(INSERT_EVENT)
   const requireRewrite = db.prepare(REQUIRE_REWRITE)
   const deleteKeys = db.prepare<[number]>('DELETE FROM idempotency_keys WHERE order_id = ?')
 
@@ -115,9 +124,9 @@ export function openReplica(db: Database, titles: ColumnTitles) {
   let hasEvents = false
 
   /** Orders to insert with the next flush, by order number. */
-  const pending = new Map<string, ReplicatedOrder>()
-  function flush(): void {
-    records.addReplicated([...pending.values()])
+  const pending = new Map<string, RecordedOrder>()
+  async function flush(): Promise<void> {
+    await addMany(tx, DIALECTS.sqlite, [...pending.values()], totals)
     pending.clear()
   }
 
@@ -128,8 +137,8 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     return isTaken ? `${number}-${id}` : number
   }
 
-  function deleteOrder(id: number): void {
-    records.remove(id)
+  async function deleteOrder(id: number): Promise<void> {
+    await remove(tx, DIALECTS.sqlite, id, totals)
     deleteKeys.run(id)
   }
 
@@ -147,27 +156,27 @@ export function openReplica(db: Database, titles: ColumnTitles) {
    * If another row has the same idempotency key, skips the row with the higher id. Returns the
    * error if `row` is skipped.
    */
-  function findDuplicateKey(row: Row): CellError | null {
+  async function findDuplicateKey(row: Row): Promise<CellError | null> {
     const key = getKey(row)
     const other = key === null ? undefined : selectIdByKey.get(key)
     if (other === undefined || other === row.Id) return null
     const column = titles.idempotencyKey
     if (other < row.Id) return { column, error: `duplicates row ${other}` }
-    flush()
-    deleteOrder(other)
+    await flush()
+    await deleteOrder(other)
     skipRow.run(`${column} duplicates row ${row.Id}`, other)
     return null
   }
 
-  function upsertRow(row: Row): RowError | null {
+  async function upsertRow(row: Row): Promise<RowError | null> {
     const { Id: id } = row
     const digest = hashRow(row)
     const before = selectDigest.get(id)
     if (before === digest) return null
-    const previous = before === undefined ? null : records.get(id)
-    if (before !== undefined) deleteOrder(id)
+    const previous = before === undefined ? null : await readOrder(tx, id)
+    if (before !== undefined) await deleteOrder(id)
     const result = parseRow(row, titles)
-    const duplicate = result.ok ? findDuplicateKey(row) : null
+    const duplicate = result.ok ? await findDuplicateKey(row) : null
     if (!result.ok || duplicate !== null) {
       const errors = result.ok ? [] : result.errors
       if (duplicate !== null) errors.push(duplicate)
@@ -183,11 +192,11 @@ export function openReplica(db: Database, titles: ColumnTitles) {
       // the same version have the same ID in both processes.
       let before = previous
       for (const version of listVersions(order, parsed.history, previous?.version ?? 0)) {
-        insertEvent.run(...toEventValues(before, version))
+        await addEvent(tx, before, version)
         before = version
       }
     }
-    if (isErased(order)) records.eraseEvents(id)
+    if (isErased(order)) await eraseEvents(tx, order.id)
     if (previous !== null && isNewlyErased(parsed, previous.version)) requireRewrite.run()
     const key = getKey(row)
     if (key !== null && parsed.request !== null) {
@@ -196,7 +205,21 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     return parsed.errors.length > 0 ? { id, errors: parsed.errors, isSkipped: false } : null
   }
 
-  const inTransaction = <T>(work: () => T): T => db.transaction(work).immediate()
+  /** Runs a transaction; the transactions of syncs and writes follow one another. */
+  const inTransaction = <T>(work: () => Promise<T>): Promise<T> =>
+    inSequence(async () => {
+      db.exec('BEGIN IMMEDIATE')
+      try {
+        totals = new TotalsSum(calendar)
+        const result = await work()
+        await addTotals(tx, totals)
+        db.exec('COMMIT')
+        return result
+      } catch (error) {
+        if (db.inTransaction) db.exec('ROLLBACK')
+        throw error
+      }
+    })
 
   return {
     getSetting: settings.get,
@@ -208,35 +231,36 @@ export function openReplica(db: Database, titles: ColumnTitles) {
     upsert: (
       { rows, requestedAt }: { rows: Row[]; requestedAt: number },
       newSettings: Partial<Record<ReplicaSetting, string>> = {},
-    ): RowError[] =>
-      inTransaction(() => {
+    ): Promise<RowError[]> =>
+      inTransaction(async () => {
         hasEvents = settings.get('loaded') !== null
         for (const [name, value] of Object.entries(newSettings)) {
           settings.set(name as ReplicaSetting, value)
         }
         pending.clear()
-        const errors = rows
-          .filter(({ Id }) => isNewer(Id, requestedAt))
-          .map(upsertRow)
-          .filter((error) => error !== null)
-        flush()
+        const errors: RowError[] = []
+        for (const row of rows.filter(({ Id }) => isNewer(Id, requestedAt))) {
+          const error = await upsertRow(row)
+          if (error !== null) errors.push(error)
+        }
+        await flush()
         return errors
       }),
     /**
      * Deletes rows that did not exist when they were requested; returns the number of deleted rows.
      */
-    delete: (ids: number[], requestedAt: number): number =>
-      inTransaction(() => {
+    delete: (ids: number[], requestedAt: number): Promise<number> =>
+      inTransaction(async () => {
         const deleted = ids.filter((id) => isNewer(id, requestedAt))
         for (const id of deleted) {
-          deleteOrder(id)
+          await deleteOrder(id)
           deleteRow.run(id)
         }
         return deleted.length
       }),
     /** The order in a row, with its unique number. */
     toOrder,
-    get: (id: number): Order | null => records.get(id),
+    get: (id: number): Promise<Order | null> => readOrder(tx, id),
     getUniqueNumber,
     getStamp,
     /** Counts rows with `after < id <= upTo`. */

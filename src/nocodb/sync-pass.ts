@@ -78,12 +78,15 @@ export function createSyncPasses({
     }
   }
 
-  function save(page: Pick<Page, 'rows' | 'requestedAt'>, settings?: ReplicaSettings): void {
-    onRowErrors(replica.upsert(page, settings))
+  async function save(
+    page: Pick<Page, 'rows' | 'requestedAt'>,
+    settings?: ReplicaSettings,
+  ): Promise<void> {
+    onRowErrors(await replica.upsert(page, settings))
   }
 
   async function readRows(after: number): Promise<void> {
-    for await (const page of readPages({ after })) save(page)
+    for await (const page of readPages({ after })) await save(page)
   }
 
   /**
@@ -100,11 +103,11 @@ export function createSyncPasses({
       const remote = new Map(page.rows.map((row) => [row.Id, replica.getStamp(row)]))
       const local = new Map(replica.getStamps(after, end).map(({ id, stamp }) => [id, stamp]))
       const missing = [...local.keys()].filter((id) => !remote.has(id))
-      deleted += replica.delete(missing, page.requestedAt)
+      deleted += await replica.delete(missing, page.requestedAt)
       const changed = [...remote].filter(([id, stamp]) => local.get(id) !== stamp)
       for (let i = 0; i < changed.length; i += BATCH_SIZE) {
         const ids = changed.slice(i, i + BATCH_SIZE).map(([id]) => id)
-        save(await table.getRows(ids))
+        await save(await table.getRows(ids))
       }
       after = end
     }
@@ -142,7 +145,7 @@ export function createSyncPasses({
       let after = Number(replica.getSetting('loaded_to') ?? 0)
       for await (const page of readPages({ after })) {
         after = page.rows.at(-1)?.Id ?? after
-        save(page, { loaded_to: String(after), ...(page.isLast ? { loaded: 'yes' } : {}) })
+        await save(page, { loaded_to: String(after), ...(page.isLast ? { loaded: 'yes' } : {}) })
         const done = replica.count()
         onProgress(done, done + page.remaining - page.rows.length)
       }
@@ -156,7 +159,7 @@ export function createSyncPasses({
       const since = Math.min(isSettled ? last + 1000 : last - overlapMs, Date.now() - overlapMs)
       let latest = 0
       for await (const page of readPages({ after: 0, where: table.modifiedSince(since) })) {
-        save(page)
+        await save(page)
         latest = Math.max(latest, ...page.rows.map(getModified))
       }
       if (latest > last) {

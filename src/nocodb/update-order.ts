@@ -63,7 +63,7 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
       const current = await table.getRow(row.Id).catch(() => undefined)
       if (current === null) return false
       if (current !== undefined) {
-        replica.upsert({ rows: [current.row], requestedAt: current.requestedAt })
+        await replica.upsert({ rows: [current.row], requestedAt: current.requestedAt })
         if (containsWrite(current.row, token, titles)) return true
         // If the version has changed, a write that is still in progress cannot succeed.
         const isSuperseded = current.row[titles.version] !== row[titles.version]
@@ -98,20 +98,21 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
   async function readOrder(id: number) {
     const current = await table.getRow(id)
     if (current === null) {
-      replica.delete([id], performance.now())
+      await replica.delete([id], performance.now())
       return null
     }
     const { row, requestedAt } = current
-    replica.upsert({ rows: [row], requestedAt })
+    await replica.upsert({ rows: [row], requestedAt })
     const result = parseRow(row, titles)
     if (!result.ok) return null
     return { row, parsed: result.parsed, order: replica.toOrder(result.parsed) }
   }
 
   /** Returns the ID of the row of an order; `null` if no row can have it. */
-  function parseRowId(id: string): number | null {
+  async function parseRowId(id: string): Promise<number | null> {
     const rowId = parseOrderId(id)
-    return rowId === null || (rowId > MAX_ID && replica.get(rowId) === null) ? null : rowId
+    if (rowId === null || rowId <= MAX_ID) return rowId
+    return (await replica.get(rowId)) === null ? null : rowId
   }
 
   /** Attempts a change once; `null` on a conflict with a concurrent write. */
@@ -142,7 +143,7 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
       command: OrderCommand,
       context: ChangeContext,
     ): Promise<ChangeResult> => {
-      const rowId = parseRowId(id)
+      const rowId = await parseRowId(id)
       if (rowId === null) return { outcome: 'not_found' }
       const queuedAt = performance.now()
       return orderMutex(id, async () => {
@@ -157,7 +158,7 @@ export function createOrderUpdater({ table, replica, titles, orderMutex }: Optio
     },
     /** Reads the current row of an order into the replica. */
     refresh: async (id: string): Promise<void> => {
-      const rowId = parseRowId(id)
+      const rowId = await parseRowId(id)
       if (rowId === null) return
       await readOrder(rowId).catch((error: unknown) => {
         throw error instanceof NocoDbError ? notRead(error) : error

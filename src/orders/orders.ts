@@ -28,7 +28,7 @@ async function api(app: FastifyInstance): Promise<void> {
 /** The order store and its API. */
 export default fp(
   async (app) => {
-    const store = await openOrderStore(app.config, app.postgres, app.log)
+    const store = await openOrderStore(app.config, app.database, app.log)
     app.addHook('onClose', () => store.close())
     const filters = createFilterResolver(store)
     app.decorate('orderFilters', filters)

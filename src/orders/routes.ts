@@ -8,7 +8,7 @@ import {
   problemResponses,
   withHeaders,
 } from '../core/http/problem.js'
-import type { ChangeContext, ChangeResult } from './store/order-store.js'
+import { MAX_EXACT_TOTAL, type ChangeContext, type ChangeResult } from './store/order-store.js'
 import { formatEtag, parseIfMatch } from '../core/http/etag.js'
 import { ListQuery } from './list-query.js'
 import { findFilterErrors } from './order-filters.js'
@@ -33,7 +33,10 @@ const OrderPage = Type.Object(
     page: Type.Integer(),
     pageSize: Type.Integer(),
     totalItems: Type.Integer({ description: 'Number of matching orders on all pages' }),
-    totalPages: Type.Integer(),
+    isTotalExact: Type.Boolean({
+      description: `Whether totalItems is exact. It always is up to ${MAX_EXACT_TOTAL.toLocaleString('en')} orders. A larger number is estimated for a search, and is ${MAX_EXACT_TOTAL.toLocaleString('en')} for more matches of filters other than status, currency and date`,
+    }),
+    totalPages: Type.Integer({ description: 'At least the next page, if totalItems is not exact' }),
   },
   { title: 'Page of orders' },
 )
@@ -178,10 +181,11 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       const errors = findFilterErrors(filters)
       if (errors.length > 0) throw createValidationProblem(errors)
       const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
-      const { items, total } = await store.list(filters, slice)
-      const totalPages = Math.ceil(total / pageSize)
+      const { items, total, isTotalExact } = await store.list(filters, slice)
+      const isLast = isTotalExact || items.length < pageSize
+      const totalPages = Math.max(Math.ceil(total / pageSize), isLast ? 0 : page + 1)
       void reply.header('link', buildPaginationLinks(url, page, totalPages))
-      return { items, page, pageSize, totalItems: total, totalPages }
+      return { items, page, pageSize, totalItems: total, isTotalExact, totalPages }
     },
   )
 

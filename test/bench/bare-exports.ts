@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import ExcelJS from 'exceljs'
 import { openReadOnly } from '../../src/database/open-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/orders/store/sql/order-row.js'
+import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/orders/store/order-row.js'
 import { createExcelColumns } from '../../src/orders/export/excel-columns.js'
 
 // The baseline for exports, with the libraries alone: SQLite rows joined into lines, and the
@@ -12,16 +12,20 @@ import { createExcelColumns } from '../../src/orders/export/excel-columns.js'
 
 const { PORT, DATA_DIR = '' } = process.env
 const db = openReadOnly(getDatabasePath(DATA_DIR))
-const orders = db
-  .prepare<[], ReadRow>(`SELECT ${READ_COLUMNS} FROM orders ORDER BY placed_at DESC, id DESC`)
-  .raw()
+const orders = db.prepare<[], ReadRow>(
+  `SELECT ${READ_COLUMNS} FROM orders ORDER BY placed_at DESC, id DESC`,
+)
 const columns = orders.columns().map(({ name }) => name)
 const LINES_PER_CHUNK = 1_000
 
 async function sendCsv(response: ServerResponse): Promise<void> {
   let lines = [columns.join(',')]
   for (const row of orders.iterate()) {
-    lines.push(row.map((value) => `"${value ?? ''}"`).join(','))
+    lines.push(
+      Object.values(row)
+        .map((value) => `"${value ?? ''}"`)
+        .join(','),
+    )
     if (lines.length < LINES_PER_CHUNK) continue
     if (!response.write(`${lines.join('\n')}\n`)) await once(response, 'drain')
     lines = []

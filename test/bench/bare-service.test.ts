@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait-for.js'
 
 t.test('the bare service of the benchmarks shows the pages of Clearwake', async (t) => {
   const dataDir = temporaryFolder(t)
-  fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(30))
+  await fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(30))
   const port = await freePort()
   const service = fork(new URL('./bare-service.js', import.meta.url), {
     env: { ...process.env, PORT: String(port), DATA_DIR: dataDir },

@@ -11,7 +11,6 @@ import { Estimate, calculateEstimate } from '../../src/calculator/estimate.js'
 import { buildResultView } from '../../src/calculator/result-view.js'
 import { tripSchemaExtensions } from '../../src/calculator/trip-schemas.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { getNumberFormatter } from '../../src/core/formatting/number-formatter.js'
 import { parseListQuery } from '../../src/orders/list-query.js'
 import { getFormatters } from '../../src/core/formatting/formatters.js'
@@ -20,6 +19,7 @@ import { projectRoot } from '../../src/core/config/project-root.js'
 import type { QrCodeRequest } from '../../src/qr-codes/qr-code-request.js'
 import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 import { createAjv } from '../../src/core/validation/validator.js'
+import { openFileStore } from '../support/stores.js'
 
 // The baseline for throughput: the same responses from the same libraries, and nothing else.
 
@@ -94,7 +94,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
   })
 })
 
-const orderStore = openSqliteOrderStore({
+const orderStore = await openFileStore({
   path: getDatabasePath(process.env.DATA_DIR ?? ''),
   timeZone,
 })
@@ -102,7 +102,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (reques
   const { query, ignored } = parseListQuery(request.query)
   const { sort, page, pageSize, ...filters } = query
   const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
-  const { items, total } = await orderStore.list(filters, slice)
+  const { items, ...total } = await orderStore.list(filters, slice)
   const currencies = await orderStore.listCurrencies()
   const others = { currencies, views: [], payments: new Map() }
   const data = { query, ignored, selection: [], items, total, ...others }

@@ -1,7 +1,7 @@
-import { importStagedOrders } from '../../src/orders/store/sqlite/import-staged-orders.js'
-import { openDatabase } from '../../src/database/open-database.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openStagedOrders } from '../../src/orders/store/sqlite/staged-orders.js'
+import { importMany } from '../../src/orders/store/import-many.js'
+import { StagedOrders } from '../../src/orders/store/staged-orders.js'
 import type { Order } from '../../src/orders/order.js'
 import { typicalOrders } from '../support/orders.js'
 
@@ -66,11 +66,10 @@ function* createOrders(count: number): Generator<Order> {
 }
 
 /** Creates the order database of a data folder, with the given number of orders. */
-export function fillDatabase(dataDir: string, count: number): void {
-  const db = openDatabase(getDatabasePath(dataDir))
-  const staged = openStagedOrders(db)
-  let line = 0
-  for (const order of createOrders(count)) staged.add(++line, order, 'bench')
-  importStagedOrders(db, staged, { maxConflicts: 1 })
-  db.close()
+export async function fillDatabase(dataDir: string, count: number): Promise<void> {
+  const database = openSqliteDatabase(getDatabasePath(dataDir))
+  const staged = new StagedOrders()
+  for (const order of createOrders(count)) staged.add({ order, by: 'bench', history: [] })
+  await importMany(database, staged, { maxConflicts: 1 })
+  await database.close()
 }

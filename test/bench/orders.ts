@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openReadOnly } from '../../src/database/open-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { calculateDashboardStats } from '../../src/orders/dashboard-stats.js'
 import { compareExports, measureLatencyDuringExports } from './exports.js'
 import { fillDatabase } from './order-data.js'
@@ -19,6 +18,7 @@ import {
 import { MACHINE, writeReport } from './report.js'
 import { getResidentMB, stopServers } from './servers.js'
 import { median, quantile, round2 } from './statistics.js'
+import { openFileStore } from '../support/stores.js'
 
 // Latency by number of orders; the order store relative to plain SQL; and exports of all orders
 // relative to bare ones: duration, memory, and the latency of concurrent requests.
@@ -71,7 +71,7 @@ async function compareSizes(services: OrderService[]) {
 /** Compares the order store, in this process, with plain SQL on the same database. */
 async function compareWithSql({ orders, dataDir }: OrderDatabase) {
   const path = getDatabasePath(dataDir)
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   const db = openReadOnly(path)
   const page = db.prepare('SELECT * FROM orders ORDER BY placed_at DESC, id DESC LIMIT 25')
   const count = db.prepare('SELECT count(*) FROM orders')
@@ -131,7 +131,7 @@ const databases = SIZES.map((orders) => ({ orders, dataDir: join(folder, String(
 const services: OrderService[] = []
 try {
   const started = performance.now()
-  for (const { dataDir, orders } of databases) fillDatabase(dataDir, orders)
+  for (const { dataDir, orders } of databases) await fillDatabase(dataDir, orders)
   const importSeconds = round2((performance.now() - started) / 1000)
   console.log(`${MACHINE}; ${SIZES.join(', ')} orders imported in ${importSeconds} s`)
   for (const [i, database] of databases.entries()) {

@@ -3,10 +3,10 @@ import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openDatabase } from '../../src/database/open-database.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { openPostgres, type Postgres } from '../../src/database/postgres.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
-import { copyFromSqlite } from '../../src/orders/store/postgres/copy-from-sqlite.js'
+import { copyDatabase } from '../../src/orders/store/copy-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { newOrder } from '../support/order-store.js'
 import { startPostgres, type PostgresServer } from '../support/postgres.js'
@@ -205,16 +205,16 @@ try {
   )
   const fill = async (orders: number) => {
     const dataDir = join(folder, String(orders))
-    fillDatabase(dataDir, orders)
+    await fillDatabase(dataDir, orders)
     const url = await server.createDatabase()
     const postgres = openPostgres(url, { poolSize: 2 })
     teardowns.unshift(() => postgres.close())
     await migratePostgres(postgres)
-    const db = openDatabase(getDatabasePath(dataDir))
+    const db = openSqliteDatabase(getDatabasePath(dataDir))
     const started = performance.now()
-    await copyFromSqlite(db, postgres)
+    await copyDatabase(db, postgres)
     console.log(`${orders} orders copied in ${Math.round((performance.now() - started) / 1000)} s`)
-    db.close()
+    await db.close()
     // As autovacuum does after a while. Continues if it exceeds the time limit of a statement.
     for (const table of ['orders', 'order_search', 'order_totals']) {
       await postgres.query(`VACUUM ANALYZE ${table}`).catch(() => undefined)

@@ -49,7 +49,7 @@ const scenarios = REQUEST_TYPES.flatMap((type) => CLIENTS.map((clients) => ({ ..
 const dataDir = mkdtempSync(join(tmpdir(), 'clearwake-bench-'))
 
 try {
-  fillDatabase(dataDir, ORDERS)
+  await fillDatabase(dataDir, ORDERS)
   await compareThroughput(
     'requests',
     scenarios,

@@ -128,7 +128,7 @@ const servers = []
 try {
   for (const [i, [name, respond]] of Object.entries(ENDPOINTS).entries()) {
     const dataDir = join(folder, name)
-    fillDatabase(dataDir, ORDERS)
+    await fillDatabase(dataDir, ORDERS)
     const environment = { HOST: '127.0.0.1', WEBHOOK_ALLOW_LOOPBACK: 'true' }
     const service = await startOrderService(
       { dataDir, orders: ORDERS },

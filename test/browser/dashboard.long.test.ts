@@ -327,14 +327,14 @@ t.test('reports unavailable figures and connection errors, and retries', async (
   await page.goto(`${url}/admin`)
   await waitForCharts(page)
   const db = new Database(join(DATA_DIR, 'orders.db'))
-  db.exec('ALTER TABLE sums RENAME TO sums_away')
+  db.exec('ALTER TABLE order_totals RENAME TO totals_away')
   try {
     await page.locator('#range-7d').click()
     await page.getByRole('alert').getByText('could not be loaded').waitFor()
     t.equal(await page.locator('.apexcharts-svg').count(), 0)
     t.match(page.url(), /range=7d$/)
   } finally {
-    db.exec('ALTER TABLE sums_away RENAME TO sums')
+    db.exec('ALTER TABLE totals_away RENAME TO order_totals')
     db.close()
   }
   await page.getByRole('link', { name: 'Try again' }).press('Enter')

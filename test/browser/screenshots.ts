@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.js'
-import { getDatabasePath } from '../../src/database/database-path.js'
 import { seedOrderStore } from '../../src/demo/seed-order-store.js'
 import { projectRoot } from '../../src/core/config/project-root.js'
 import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
@@ -27,7 +26,7 @@ const app = await buildApp({
     SESSION_SECRET: 'a secret for screenshots, of 32 bytes or more',
   },
 })
-seedOrderStore(getDatabasePath(DATA_DIR))
+await seedOrderStore(app.database)
 await app.listen({ host: '127.0.0.1', port: 0 })
 const base = app.publicBaseUrl()
 const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)

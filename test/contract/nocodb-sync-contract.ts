@@ -185,13 +185,13 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
         await passes.readChanges()
         return (await edit('second')) === first
       })
-      t.equal(replica.get(1)?.notes, 'first')
+      t.equal((await replica.get(1))?.notes, 'first')
       proxy.getFault = () => 'server_error'
       await sleep(OVERLAP_MS + 100)
       await t.rejects(passes.readChanges())
       proxy.getFault = () => 'none'
       await passes.readChanges()
-      t.equal(replica.get(1)?.notes, 'second')
+      t.equal((await replica.get(1))?.notes, 'second')
     },
   )
 
@@ -207,7 +207,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     replica.setSetting('touched', tomorrow)
     await edit('today')
     await passes.readChanges()
-    t.equal(replica.get(1)?.notes, 'today')
+    t.equal((await replica.get(1))?.notes, 'today')
 
     // A row modified by a clock that is behind is only found by comparing all rows.
     await sleep(1_100)
@@ -216,9 +216,9 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     await sleep(OVERLAP_MS + 1_100)
     replica.setSetting('touched', tomorrow)
     await passes.readChanges()
-    t.equal(replica.get(1)?.notes, 'today')
+    t.equal((await replica.get(1))?.notes, 'today')
     await passes.compareAll()
-    t.equal(replica.get(1)?.notes, 'long ago')
+    t.equal((await replica.get(1))?.notes, 'long ago')
     t.equal(replica.count(), 3)
     await api('DELETE', getRecordsPath(base), [{ Id: 2 }])
     t.equal(await passes.compareAll(), 1)
@@ -234,25 +234,32 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     await sleep(OVERLAP_MS + 1_100)
     await passes.readChanges()
     // The restored rows are older than the last sync pass; one of them has the highest id.
-    replica.delete([1, 3], performance.now())
+    await replica.delete([1, 3], performance.now())
     await passes.readChanges()
     t.equal(replica.count(), 1, 'reading changes does not find them')
     await passes.reconcileDeletions()
-    t.strictSame([replica.get(1)?.customerName, replica.get(3)?.customerName], ['Good', 'Good'])
+    t.strictSame(
+      [(await replica.get(1))?.customerName, (await replica.get(3))?.customerName],
+      ['Good', 'Good'],
+    )
     await api('DELETE', getRecordsPath(base), [{ Id: 2 }])
     t.equal(await passes.reconcileDeletions(), 1)
-    t.equal(replica.get(2), null)
+    t.equal(await replica.get(2), null)
 
     // The replica has a change from after the backup.
     const { body: row } = await api('GET', `${getRecordsPath(base)}/1`)
     const later = { ...row, CustomerName: 'Lost', UpdatedAt: '2026-01-01 00:00:00+00:00' }
-    replica.upsert({ rows: [later], requestedAt: performance.now() })
+    await replica.upsert({ rows: [later], requestedAt: performance.now() })
     replica.setSetting('touched', String(Date.now()))
     await passes.readChanges()
-    t.equal(replica.get(1)?.customerName, 'Lost')
+    t.equal((await replica.get(1))?.customerName, 'Lost')
     passes.markUncertain()
     await passes.readChanges()
-    t.equal(replica.get(1)?.customerName, 'Good', 'a backup may be restored during an outage')
+    t.equal(
+      (await replica.get(1))?.customerName,
+      'Good',
+      'a backup may be restored during an outage',
+    )
   })
 
   t.test('shows rows created in NocoDB and hides deleted ones', async (t) => {

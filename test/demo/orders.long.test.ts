@@ -8,7 +8,6 @@ import t, { type Test } from 'tap'
 import { validateCalculation } from '../../src/calculator/validate-calculation.js'
 import { calculateEstimate } from '../../src/calculator/estimate.js'
 import { parseImoNumber } from '../../src/calculator/vessel.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { addGuestOrder } from '../../src/demo/guest-order.js'
 import { createDemoOrders, type DemoOrder, PRICES_PER_TONNE } from '../../src/demo/orders.js'
 import { seedOrderStore } from '../../src/demo/seed-order-store.js'
@@ -26,6 +25,8 @@ import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
 import { waitFor } from '../support/wait-for.js'
 import { fillStore } from '../support/order-store.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import { openFileStore } from '../support/stores.js'
 
 const NOW = new Date('2026-11-20T14:30:00Z')
 const DAY_MS = 86_400_000
@@ -168,10 +169,12 @@ t.test('the same seed generates the same orders', (t) => {
 
 t.test('seeds an empty store only once', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  t.equal(seedOrderStore(path, NOW), true)
-  t.equal(seedOrderStore(path, NOW), false, 'a second time changes nothing')
+  const database = openSqliteDatabase(path)
+  t.equal(await seedOrderStore(database, NOW), true)
+  t.equal(await seedOrderStore(database, NOW), false, 'a second time changes nothing')
+  await database.close()
   checkStore(path)
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())
   const oldest = demoOrders.find(({ history }) => history.length > 3)
   t.strictSame(await store.get(oldest?.order.id ?? ''), oldest?.order)
@@ -184,9 +187,11 @@ t.test('seeds an empty store only once', async (t) => {
 t.test('does not seed a store that has orders', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   const [only] = createDemoOrders({ seed: 2, count: 1, now: NOW })
-  fillStore(path, 'UTC', only ? [{ ...only.order, id: '99999', orderNumber: 'W-1' }] : [])
-  t.equal(seedOrderStore(path, NOW), false)
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  await fillStore(path, 'UTC', only ? [{ ...only.order, id: '99999', orderNumber: 'W-1' }] : [])
+  const database = openSqliteDatabase(path)
+  t.equal(await seedOrderStore(database, NOW), false)
+  await database.close()
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())
   t.equal((await store.list({}, { sort: 'placedAt', offset: 0, limit: 1 })).total, 1)
 })
@@ -215,7 +220,7 @@ t.test('the demo command seeds its own data directory', async (t) => {
   const { output, stop } = await startDemo(t, folder)
   const path = join(folder, 'data', 'demo', 'orders.db')
   t.ok(existsSync(path))
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())
   const { total } = await store.list({}, { sort: '-placedAt', offset: 0, limit: 1 })
   t.equal(total, 4_001, 'with the order of a guest')

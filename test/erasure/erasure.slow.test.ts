@@ -8,7 +8,6 @@ import { verifyChain } from '../../src/audit/verify-chain.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { openReadOnly } from '../../src/database/open-database.js'
 import { isRewriteDue, REQUIRE_REWRITE } from '../../src/database/rewrite-file.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { toErasedChanges } from '../../src/orders/erasure.js'
 import { createAccount } from '../support/accounts.js'
 import { temporaryFolder } from '../support/app.js'
@@ -22,6 +21,7 @@ import { newOrder } from '../support/order-store.js'
 import { runCommand } from '../support/run-command.js'
 import { waitFor } from '../support/wait-for.js'
 import { startReceiver } from '../support/webhook-receiver.js'
+import { openFileStore } from '../support/stores.js'
 
 const CUSTOMER = {
   name: 'Xanthippe Quillfeather',
@@ -281,7 +281,7 @@ const USED_ORDERS = 60
  * pages. Pages keep copies of moved rows.
  */
 async function createUsedDatabase(dataDir: string) {
-  const store = openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
+  const store = await openFileStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
   const { name, email } = CUSTOMER
   for (let i = 1; i <= USED_ORDERS; i++) {
     const order = newOrder({ customerName: `${name} ${i}`, customerEmail: email })
@@ -395,7 +395,7 @@ for (const typed of [
 
 t.test('orders with addresses that are not accepted any more are erased', async (t) => {
   const dataDir = temporaryFolder(t)
-  const store = openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
+  const store = await openFileStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
   for (const customerEmail of ['ann@gmail', 'a\u200bnn@gmail', 'ann@mail']) {
     await store.create(newOrder({ customerEmail }), CONTEXT.by)
   }

@@ -190,7 +190,7 @@ t.test('rejects a form that is too large or empty in the portal layout', async (
 
 t.test('reports a failed export as a page, or as a problem to scripts', async (t) => {
   const DATA_DIR = temporaryFolder(t)
-  fillStore(getDatabasePath(DATA_DIR), 'UTC', typicalOrders(25_000))
+  await fillStore(getDatabasePath(DATA_DIR), 'UTC', typicalOrders(25_000))
   const { ann, url } = await startTwoAdmins(t, { DATA_DIR })
   const list = await ann.get(`${AT}?status=paid&sort=customerName`)
   const [csv = ''] = listLinks(list).filter((to) => to.startsWith(`${AT}/export`))

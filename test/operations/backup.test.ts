@@ -11,7 +11,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { projectRoot } from '../../src/core/config/project-root.js'
 import { distPath } from '../support/dist-path.js'
 import { signIn } from '../support/sign-in.js'
@@ -21,6 +20,7 @@ import { fillStore, newOrder } from '../support/order-store.js'
 import { typicalOrders } from '../support/orders.js'
 import { waitUntil } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
+import { openFileStore } from '../support/stores.js'
 
 const run = promisify(execFile)
 
@@ -34,7 +34,7 @@ const backUp = (dataDir: string, file: string, environment: NodeJS.ProcessEnv = 
 t.test('a backup during writes is intact and has all orders written before', async (t) => {
   const dataDir = temporaryFolder(t)
   const path = getDatabasePath(dataDir)
-  fillStore(path, 'UTC', [])
+  await fillStore(path, 'UTC', [])
   const writer = spawn(process.execPath, [
     join(projectRoot, '.test', 'test', 'support', 'store-writer.js'),
     path,
@@ -54,7 +54,7 @@ t.test('a backup during writes is intact and has all orders written before', asy
     t.equal(statSync(file).mode & 0o777, 0o600)
     t.same(readdirSync(join(file, '..')), ['copy.db'], 'without other files')
     t.doesNotThrow(() => checkStore(file))
-    const store = openSqliteOrderStore({ path: file, timeZone: 'UTC' })
+    const store = await openFileStore({ path: file, timeZone: 'UTC' })
     for (const [id = '', version] of acknowledged) {
       if (((await store.get(id))?.version ?? 0) < Number(version))
         t.fail(`version ${version} of ${id}`)
@@ -69,7 +69,7 @@ t.test('does not overwrite files and reports why a backup failed', async (t) => 
     t.rejects(backUp(dataDir, file, environment), { code: 1, stdout: '', stderr })
   await fails('copy.db', /^The backup failed: Order database not found: .*orders\.db \(DATA_DIR\)/)
   t.notOk(existsSync(getDatabasePath(dataDir)), 'and creates none')
-  fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(10))
+  await fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(10))
   writeFileSync(join(dataDir, 'kept'), 'kept')
   await fails('kept', /^The backup failed: .*kept already exists: name a new file\.$/m)
   await fails('orders.db', /orders\.db already exists/)
@@ -86,7 +86,7 @@ t.test('does not overwrite files and reports why a backup failed', async (t) => 
 
 t.test('with orders in NocoDB, everything else is backed up', async (t) => {
   const dataDir = temporaryFolder(t)
-  fillStore(getDatabasePath(dataDir), 'UTC', [])
+  await fillStore(getDatabasePath(dataDir), 'UTC', [])
   const file = join(temporaryFolder(t), 'copy.db')
   const { stdout } = await backUp(dataDir, file, {
     DATABASE_BASE_URL: 'http://127.0.0.1:9',

@@ -48,7 +48,7 @@ async function createClient({ url }: Service) {
 /** Starts a service with orders, some of which are only in the journal. */
 async function prepare(t: Test) {
   const dataDir = temporaryFolder(t)
-  fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(STORED))
+  await fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(STORED))
   const service = await startService(t, { DATA_DIR: dataDir })
   const call = await createClient(service)
   for (let i = 0; i < 3; i++) await call('POST', '/api/admin/orders', newOrder())

@@ -20,7 +20,6 @@ import { DatabaseError, openDatabase } from '../../src/database/open-database.js
 import type { FulfilmentAttempt } from '../../src/orders/attempt.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import type { OrderException } from '../../src/orders/order-filters.js'
 import type { Order } from '../../src/orders/order.js'
 import { temporaryFolder } from '../support/app.js'
@@ -28,6 +27,7 @@ import { downgradeStore } from '../support/downgrade-store.js'
 import { checkStore } from '../support/store-check.js'
 import { fillStore, newOrder } from '../support/order-store.js'
 import { waitUntil } from '../support/wait-for.js'
+import { openFileStore } from '../support/stores.js'
 
 const WRITER = join(import.meta.dirname, '../support/store-writer.js')
 
@@ -65,7 +65,7 @@ t.test(`keeps every acknowledged write completely through ${KILLS} kills`, async
   for (let kills = 0; kills < KILLS; kills += CONCURRENCY) {
     const writes = await killWriters(path, CONCURRENCY)
     acknowledged += writes.length
-    const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+    const store = await openFileStore({ path, timeZone: 'UTC' })
     for (const [id, version] of writes) {
       const found = (await store.get(id))?.version ?? 0
       if (found < version) t.fail(`version ${version} of order ${id} is lost`)
@@ -81,7 +81,7 @@ t.test(`keeps every acknowledged write completely through ${KILLS} kills`, async
 
 t.test('only the owner can read the database and its journal', async (t) => {
   const path = getDatabasePath(temporaryFolder(t))
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   await store.create(newOrder(), 'ann@example.com')
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     t.equal(statSync(file).mode & 0o777, 0o600, file)
@@ -90,10 +90,10 @@ t.test('only the owner can read the database and its journal', async (t) => {
 })
 
 /** Returns the error of opening a file, which must stay unchanged. */
-function getOpenError(t: Test, path: string): string {
+async function getOpenError(t: Test, path: string): Promise<string> {
   const before = readFileSync(path)
   try {
-    openSqliteOrderStore({ path, timeZone: 'UTC' })
+    await openFileStore({ path, timeZone: 'UTC' })
   } catch (error) {
     t.type(error, DatabaseError)
     t.ok(before.equals(readFileSync(path)), 'the file is unchanged')
@@ -104,12 +104,12 @@ function getOpenError(t: Test, path: string): string {
 
 t.test('migrates a database of schema version 1 and keeps its orders', async (t) => {
   const path = getDatabasePath(temporaryFolder(t))
-  const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const before = await openFileStore({ path, timeZone: 'UTC' })
   await before.create(newOrder({ orderSourceId: 'off_1' }), 'ann')
   await before.close()
   downgradeStore(path, 1)
 
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())
   t.match(await store.findByOrderSourceId('off_1'), [{ orderSourceId: 'off_1' }])
   t.match(await store.findOtherProviderOrders(['off_2'], 4), [{ orderSourceId: 'off_1' }])
@@ -119,7 +119,7 @@ t.test('migrates a database of schema version 1 and keeps its orders', async (t)
 
 t.test('migrates fulfilment attempts to exceptions', async (t) => {
   const path = getDatabasePath(temporaryFolder(t))
-  const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const before = await openFileStore({ path, timeZone: 'UTC' })
   const sent = {
     state: 'sent',
     by: 'ann',
@@ -175,7 +175,7 @@ t.test('migrates fulfilment attempts to exceptions', async (t) => {
   await before.close()
   downgradeStore(path, 3)
 
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())
   await check(store)
 })
@@ -183,35 +183,35 @@ t.test('migrates fulfilment attempts to exceptions', async (t) => {
 t.test('rejects a foreign, damaged or newer file and leaves it unchanged', async (t) => {
   const garbage = getDatabasePath(temporaryFolder(t))
   writeFileSync(garbage, 'this is no database, and never was one; '.repeat(50))
-  t.match(getOpenError(t, garbage), /is damaged/)
+  t.match(await getOpenError(t, garbage), /is damaged/)
 
   const other = getDatabasePath(temporaryFolder(t))
   new Database(other).exec('CREATE TABLE recipes (name)').close()
-  t.match(getOpenError(t, other), /is not a Clearwake order database/)
+  t.match(await getOpenError(t, other), /is not a Clearwake order database/)
 
   const newer = getDatabasePath(temporaryFolder(t))
-  fillStore(newer, 'UTC', [])
+  await fillStore(newer, 'UTC', [])
   const db = new Database(newer)
   db.pragma('user_version = 999')
   db.close()
-  t.match(getOpenError(t, newer), /newer version of Clearwake \(schema version 999/)
+  t.match(await getOpenError(t, newer), /newer version of Clearwake \(schema version 999/)
 
   const cut = getDatabasePath(temporaryFolder(t))
-  const store = openSqliteOrderStore({ path: cut, timeZone: 'UTC' })
+  const store = await openFileStore({ path: cut, timeZone: 'UTC' })
   for (let i = 0; i < 50; i++) await store.create(newOrder({ notes: 'x'.repeat(5000) }), 'ann')
   await store.close()
   truncateSync(cut, Math.floor(statSync(cut).size / 2))
-  t.match(getOpenError(t, cut), /is damaged/)
+  t.match(await getOpenError(t, cut), /is damaged/)
 
   const protectedFile = getDatabasePath(temporaryFolder(t))
   openDatabase(protectedFile).close()
   chmodSync(protectedFile, 0o000)
-  if (process.getuid?.() !== 0) t.match(getOpenError(t, protectedFile), /^Cannot open/)
+  if (process.getuid?.() !== 0) t.match(await getOpenError(t, protectedFile), /^Cannot open/)
 })
 
 t.test('checks a large database in the background and then rejects all requests', async (t) => {
   const path = getDatabasePath(temporaryFolder(t))
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   await store.create(newOrder(), 'ann')
   await store.close()
   const db = new Database(path)
@@ -219,7 +219,7 @@ t.test('checks a large database in the background and then rejects all requests'
   db.exec('CREATE TABLE damaged (content); INSERT INTO damaged VALUES (zeroblob(100000))')
   db.close()
 
-  const intact = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const intact = await openFileStore({ path, timeZone: 'UTC' })
   t.match(await intact.create(newOrder(), 'ann'), { outcome: 'created' })
   await sleep(1_000)
   t.equal((await intact.get('2'))?.id, '2')
@@ -233,7 +233,7 @@ t.test('checks a large database in the background and then rejects all requests'
   const onDamage = () => {
     reports++
   }
-  const damaged = openSqliteOrderStore({ path, timeZone: 'UTC', onDamage })
+  const damaged = await openFileStore({ path, timeZone: 'UTC', onDamage })
   t.ok(await waitUntil(() => reports > 0), 'reports the damage')
   const damage = { statusCode: 503, message: /is damaged: .* restore it from a backup/ }
   await t.rejects(damaged.create(newOrder(), 'ann'), damage)
@@ -247,7 +247,7 @@ t.test('opens while another process holds the write lock', async (t) => {
   openDatabase(path).close()
   const other = new Database(path)
   other.exec('BEGIN IMMEDIATE')
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   other.exec('ROLLBACK')
   other.close()
   t.match(await store.create(newOrder(), 'ann'), { outcome: 'created' })
@@ -258,12 +258,12 @@ t.test(
   'recomputes aggregates for another time zone and rejects processes with the old one',
   async (t) => {
     const path = getDatabasePath(temporaryFolder(t))
-    const tokyo = openSqliteOrderStore({ path, timeZone: 'Asia/Tokyo' })
+    const tokyo = await openFileStore({ path, timeZone: 'Asia/Tokyo' })
     await tokyo.create(newOrder({ placedAt: '2026-03-01T20:00:00Z' }), 'ann')
-    const first = (store: ReturnType<typeof openSqliteOrderStore>) =>
+    const first = (store: OrderStore) =>
       store.readStatistics(async (statistics) => (await statistics.getDayRange())?.from)
     t.equal(await first(tokyo), Date.parse('2026-03-02') / 86_400_000)
-    const lisbon = openSqliteOrderStore({ path, timeZone: 'Europe/Lisbon' })
+    const lisbon = await openFileStore({ path, timeZone: 'Europe/Lisbon' })
     t.equal(await first(lisbon), Date.parse('2026-03-01') / 86_400_000)
     const conflict = {
       statusCode: 503,
@@ -282,7 +282,7 @@ t.test(
 
 t.test('retries a locked write without blocking, and reports a lasting lock', async (t) => {
   const path = getDatabasePath(temporaryFolder(t))
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   const other = new Database(path)
   other.exec('BEGIN IMMEDIATE')
   let ticks = 0

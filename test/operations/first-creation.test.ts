@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { DatabaseError, openDatabase } from '../../src/database/open-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'
+import { openFileStore } from '../support/stores.js'
 
 const OPENER = join(import.meta.dirname, '../support/store-opener.js')
 
@@ -57,7 +57,7 @@ for (const count of [2, 4]) {
       })
       const outcomes = await Promise.all(responses)
       if (!outcomes.every((outcome) => outcome === 'done')) t.fail(outcomes.join(', '))
-      const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+      const store = await openFileStore({ path, timeZone: 'UTC' })
       const { total } = await store.list({}, { sort: 'placedAt', offset: 0, limit: 1 })
       await store.close()
       if (total !== count) t.fail(`${total} of ${count} orders exist`)

@@ -58,7 +58,7 @@ async function readRows(url: string, sql: string): Promise<string[]> {
 
 t.test('orders are moved while the service shows them, and the copy is killed', async (t) => {
   const dataDir = temporaryFolder(t)
-  fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(ORDERS))
+  await fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(ORDERS))
   const from = await startService(t, { DATA_DIR: dataDir, ORDERS_READ_ONLY: 'true' })
   const token = await signIn(from.url)
 
@@ -114,7 +114,7 @@ t.test('orders are moved while the service shows them, and the copy is killed', 
 
 t.test('a copy contains all other tables, and new rows get higher numbers', async (t) => {
   const dataDir = temporaryFolder(t)
-  fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(20))
+  await fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(20))
   const url = await server.createDatabase()
   const environment = { DATA_DIR: dataDir, DATABASE_URL: url }
   t.match(await copyOrders(environment), { code: 0 })
@@ -152,7 +152,7 @@ t.test('a copy leaves a database with other orders unchanged', async (t) => {
   t.equal(before.length, 7)
 
   const dataDir = temporaryFolder(t)
-  fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(20))
+  await fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(20))
   t.match(await copyOrders({ DATA_DIR: dataDir, DATABASE_URL: url }), {
     code: 1,
     errors: /differ from those in SQLite: copy into an empty database/,

@@ -45,7 +45,7 @@ async function runFailingStart(folder: string) {
 
 t.test('fails to start with a message if the database directory is read-only', async (t) => {
   const folder = temporaryFolder(t)
-  fillStore(getDatabasePath(folder), 'UTC', typicalOrders(10))
+  await fillStore(getDatabasePath(folder), 'UTC', typicalOrders(10))
   const isMounted =
     run('mount', '--bind', folder, folder) && run('mount', '-o', 'remount,ro,bind', folder)
   t.teardown(() => spawnSync('umount', ['-l', folder]))

@@ -2,74 +2,32 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { calculateDashboardStats } from '../../src/orders/dashboard-stats.js'
-import { openReadOnly } from '../../src/database/open-database.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
-import { createOrderFinder } from '../../src/orders/store/sqlite/find-orders.js'
-import { CALCULATOR_CODES, STATUS_CODES } from '../../src/orders/store/sql/order-row.js'
-import { ORDER_SORTS, type OrderFilters } from '../../src/orders/order-filters.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import { CALCULATOR_CODES, STATUS_CODES } from '../../src/orders/store/order-row.js'
+import type { OrderFilters } from '../../src/orders/order-filters.js'
 import { createFirstVersion } from '../../src/orders/apply-changes.js'
 import type { Order } from '../../src/orders/order.js'
 import { temporaryFolder } from '../support/app.js'
+import { listContract } from '../contract/order-list-contract.js'
 import { searchContract } from '../contract/order-search-contract.js'
-import { checkStatistics, dateIn, matches, someFilters, sorted } from '../support/order-model.js'
+import { checkStatistics } from '../support/order-model.js'
 import { fillStore, newOrder, someOrders, TIME_ZONES } from '../support/order-store.js'
+import { openFileStore } from '../support/stores.js'
 
-t.test('lists, pages and exports match a scan of all orders', async (t) => {
-  const folder = temporaryFolder(t)
-  let runs = 0
-  await fc.assert(
-    fc.asyncProperty(
-      someOrders(80),
-      fc.array(fc.tuple(someFilters, fc.constantFrom(...ORDER_SORTS)), {
-        minLength: 8,
-        maxLength: 8,
-      }),
-      fc.constantFrom(...TIME_ZONES),
-      fc.integer({ min: 1, max: 20 }),
-      async (orders, queries, timeZone, limit) => {
-        const path = join(folder, `${++runs}.db`)
-        fillStore(path, timeZone, orders)
-        const reading = openReadOnly(path)
-        const store = openSqliteOrderStore({ path, timeZone })
-        // The second treats every search as one with many matches.
-        const finders = [
-          createOrderFinder(reading, store.calendar),
-          createOrderFinder(reading, store.calendar, 0),
-        ] as const
-        const date = dateIn(timeZone)
-        for (const [filters, sort] of queries) {
-          const expected = sorted(
-            orders.filter((order) => matches(order, filters, date)),
-            sort,
-          )
-          const query = JSON.stringify({ filters, sort, timeZone })
-          const ids = expected.map(({ id }) => Number(id))
-          for (const finder of finders) {
-            const paged: number[] = []
-            for (let offset = 0; offset <= ids.length; offset += limit) {
-              const found = finder.find(filters, { sort, offset, limit })
-              assert.equal(found.total, ids.length, query)
-              paged.push(...found.ids)
-            }
-            assert.deepEqual(paged, ids, query)
-          }
-          const { sql, values } = finders[0].toQuery('id', filters, sort)
-          assert.deepEqual(reading.prepare(sql).pluck().all(values), ids, query)
-        }
-        reading.close()
-        await store.close()
-      },
-    ),
-    { numRuns: 60 },
-  )
-  t.equal(runs, 60)
-})
+const openMemory = async (t: Test, orders: Order[], timeZone: string) => {
+  const path = join(temporaryFolder(t), 'orders.db')
+  await fillStore(path, timeZone, orders)
+  const database = openSqliteDatabase(path)
+  return { database, source: { type: 'sqlite', path } as const }
+}
+
+listContract(t, openMemory)
 
 t.test('folds the search texts of an earlier version again', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const before = await openFileStore({ path, timeZone: 'UTC' })
   for (const customerName of ['Oda', 'Ødegård', 'Zoe']) {
     await before.create(newOrder({ customerName }), 'ann')
   }
@@ -83,7 +41,7 @@ t.test('folds the search texts of an earlier version again', async (t) => {
     UPDATE orders SET customer_name_key = 'ødegard' WHERE id = 2;
     DELETE FROM settings WHERE name = 'folding'`)
   db.close()
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())
   const find = async (q?: string) =>
     (
@@ -117,8 +75,8 @@ t.test('statistics equal the sums of all orders, to the milligram and cent', asy
       async (orders, timeZone, now) => {
         const path = join(folder, `${++runs}.db`)
         // Opened with another time zone below.
-        fillStore(path, 'Asia/Tokyo', orders)
-        const store = openSqliteOrderStore({ path, timeZone })
+        await fillStore(path, 'Asia/Tokyo', orders)
+        const store = await openFileStore({ path, timeZone })
         await checkStatistics(store, orders, Date.parse(now))
         await store.close()
       },
@@ -131,7 +89,7 @@ t.test('statistics equal the sums of all orders, to the milligram and cent', asy
 t.test('the timeline of all time uses weeks and months for long periods', async (t) => {
   const getTimeline = async (first: string) => {
     const path = join(temporaryFolder(t), 'orders.db')
-    const store = openSqliteOrderStore({ path, timeZone: 'Europe/Lisbon' })
+    const store = await openFileStore({ path, timeZone: 'Europe/Lisbon' })
     await store.create(newOrder({ placedAt: first }), 'ann@example.com')
     const { step, timeline, from } = await calculateDashboardStats(
       store,
@@ -169,7 +127,7 @@ t.test('the timeline of all time uses weeks and months for long periods', async 
 })
 
 t.test('an empty database has statistics of zero', async (t) => {
-  const store = openSqliteOrderStore({
+  const store = await openFileStore({
     path: join(temporaryFolder(t), 'orders.db'),
     timeZone: 'UTC',
   })
@@ -187,8 +145,8 @@ t.test('totals include writes of other processes', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   // Like two processes, each with its own connections.
   const stores = [
-    openSqliteOrderStore({ path, timeZone: 'UTC' }),
-    openSqliteOrderStore({ path, timeZone: 'UTC' }),
+    await openFileStore({ path, timeZone: 'UTC' }),
+    await openFileStore({ path, timeZone: 'UTC' }),
   ]
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
   const [one, other] = stores
@@ -223,7 +181,7 @@ t.test(
   'statistics are read from one snapshot, however often orders change meanwhile',
   async (t) => {
     const path = join(temporaryFolder(t), 'orders.db')
-    const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+    const store = await openFileStore({ path, timeZone: 'UTC' })
     t.teardown(() => store.close())
     const readings = await store.readStatistics(async (statistics) => {
       const counts = []
@@ -243,14 +201,12 @@ t.test(
 )
 
 searchContract(t, (t) =>
-  Promise.resolve(
-    openSqliteOrderStore({ path: join(temporaryFolder(t), 'orders.db'), timeZone: 'UTC' }),
-  ),
+  openFileStore({ path: join(temporaryFolder(t), 'orders.db'), timeZone: 'UTC' }),
 )
 
 t.test('deletes expired idempotency keys with the next order', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   await store.create(newOrder(), 'a', 'old')
   await store.create(newOrder(), 'a', 'new')
   const db = new Database(path)
@@ -282,8 +238,8 @@ t.test('stored codes of statuses and calculators never change', async (t) => {
 
 t.test('sorts order numbers numerically beyond the millionth', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  fillStore(path, 'UTC', numbered(['CW-1000000', 'CW-999999', 'CW-000002']))
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  await fillStore(path, 'UTC', numbered(['CW-1000000', 'CW-999999', 'CW-000002']))
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   const { items } = await store.list({}, { sort: 'orderNumber', offset: 0, limit: 9 })
   t.strictSame(
     items.map(({ orderNumber }) => orderNumber),

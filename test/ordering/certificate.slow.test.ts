@@ -304,7 +304,7 @@ t.test('a note on an imported order emailed its guest a certificate', async (t) 
     const paid = { status: 'paid' as const, paidAt: order.placedAt, retirement: RETIREMENT }
     return { ...order, ...paid, origin: 'guest', checkout }
   })
-  fillStore(getDatabasePath(DATA_DIR), 'UTC', imported)
+  await fillStore(getDatabasePath(DATA_DIR), 'UTC', imported)
   const { ann, getStates } = await startMailService(t, { DATA_DIR })
   await ann.call('PATCH', '/api/admin/orders/1', { notes: 'Called' })
   await settle()

@@ -1,12 +1,10 @@
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openDatabase } from '../../src/database/open-database.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
-import { openPostgresOrderStore } from '../../src/orders/store/postgres/postgres-order-store.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import {
   findAcceptedTerms,
   findTermsDifferences,
@@ -35,6 +33,7 @@ import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
+import { openFileStore, openPostgresStore } from '../support/stores.js'
 
 /** The schema version of PostgreSQL without guest orders. */
 const VERSION_BEFORE_ORDERING = 6
@@ -86,11 +85,11 @@ async function checkStore(t: Test, store: OrderStore): Promise<void> {
 
 t.test('SQLite keeps origin and checkout, and gets the columns by migration', async (t) => {
   const path = getDatabasePath(temporaryFolder(t))
-  const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const before = await openFileStore({ path, timeZone: 'UTC' })
   const { id } = await create(before, newOrder({ notes: 'of version 5' }))
   await before.close()
   downgradeStore(path, 5)
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())
   t.match(await store.get(id), { notes: 'of version 5', origin: null, checkout: null })
   await checkStore(t, store)
@@ -101,8 +100,7 @@ t.test('PostgreSQL keeps origin and checkout, and gets the columns by migration'
   const postgres = openPostgres(url, { poolSize: 2 })
   t.teardown(() => postgres.close())
   await migratePostgres(postgres)
-  const log = { error: () => undefined, warn: () => undefined } as never
-  const store = await openPostgresOrderStore({ postgres, url, timeZone: 'UTC', log })
+  const store = await openPostgresStore(postgres, url, 'UTC')
   const { id } = await create(store, newOrder({ notes: 'of an earlier version' }))
   // Newest migration first. No totals yet: they are added in the background.
   for (const statement of [
@@ -181,11 +179,11 @@ async function checkJourneys(t: Test, store: OrderStore, orders: readonly Order[
 
 t.test('SQLite infers from the history what orders remember', async (t) => {
   const path = getDatabasePath(temporaryFolder(t))
-  const before = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const before = await openFileStore({ path, timeZone: 'UTC' })
   const orders = await addJourneys(before)
   await before.close()
   downgradeStore(path, 17)
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())
   await checkJourneys(t, store, orders)
 })
@@ -195,8 +193,7 @@ t.test('PostgreSQL infers from the history what orders remember', async (t) => {
   const postgres = openPostgres(url, { poolSize: 2 })
   t.teardown(() => postgres.close())
   await migratePostgres(postgres)
-  const log = { error: () => undefined, warn: () => undefined } as never
-  const store = await openPostgresOrderStore({ postgres, url, timeZone: 'UTC', log })
+  const store = await openPostgresStore(postgres, url, 'UTC')
   const orders = await addJourneys(store)
   for (const statement of POSTGRES_DOWNGRADE) await postgres.query(statement)
   t.equal(await migratePostgres(postgres), POSTGRES_WITHOUT_STATUS_COLUMNS)
@@ -221,7 +218,7 @@ t.test('without a history, an order counts as paid when it was fulfilled or crea
 t.test(
   'what a guest accepted is known from older orders, if their history is complete',
   async (t) => {
-    const store = openSqliteOrderStore({
+    const store = await openFileStore({
       path: getDatabasePath(temporaryFolder(t)),
       timeZone: 'UTC',
     })
@@ -297,7 +294,7 @@ t.test('the origin of an order follows from how it is created', async (t) => {
 
 t.test('an order that offsets more than its trip emits keeps its share', async (t) => {
   const dataDir = temporaryFolder(t)
-  const store = openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
+  const store = await openFileStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
   const { id } = await create(store, { ...GUEST_ORDER, co2eKg: 471.03 })
   await store.close()
 
@@ -319,7 +316,7 @@ t.test('an order that offsets more than its trip emits keeps its share', async (
 
 t.test('an export keeps origin and checkout, and an import restores them', async (t) => {
   const dataDir = temporaryFolder(t)
-  const source = openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
+  const source = await openFileStore({ path: getDatabasePath(dataDir), timeZone: 'UTC' })
   await create(source, GUEST_ORDER)
   await source.close()
   const { ann } = await startTwoAdmins(t, { DATA_DIR: dataDir })
@@ -327,14 +324,14 @@ t.test('an export keeps origin and checkout, and an import restores them', async
 
   const importInto = async (file: string) => {
     const path = getDatabasePath(temporaryFolder(t))
-    const db = openDatabase(path)
-    const outcome = await importOrders(db, Readable.from([Buffer.from(file)]), {
+    const database = openSqliteDatabase(path)
+    const outcome = await importOrders(database, Readable.from([Buffer.from(file)]), {
       onRead: () => undefined,
       onPhase: () => undefined,
     })
-    db.close()
+    await database.close()
     if (!outcome.ok) return { errors: outcome.errors.getFirst() }
-    const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+    const store = await openFileStore({ path, timeZone: 'UTC' })
     const order = await store.get('1')
     await store.close()
     return { order }

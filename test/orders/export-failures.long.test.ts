@@ -22,8 +22,8 @@ const folder = temporaryFolder(t)
 /** Enough that no buffer on the way holds them all; those of a connection are the largest. */
 const many = join(folder, 'many.db')
 const some = join(folder, 'some.db')
-fillStore(many, 'UTC', typicalOrders(25_000))
-fillStore(some, 'UTC', typicalOrders(8_000))
+await fillStore(many, 'UTC', typicalOrders(25_000))
+await fillStore(some, 'UTC', typicalOrders(8_000))
 
 const all = (format: ExportRequest['format']): ExportRequest => ({
   format,
@@ -262,7 +262,7 @@ t.test('responds 503 with Retry-After when no slot becomes free', async (t) => {
 
 t.test('an error before the first byte is a problem response', async (t) => {
   const damaged = join(temporaryFolder(t), 'orders.db')
-  fillStore(damaged, 'UTC', typicalOrders(10))
+  await fillStore(damaged, 'UTC', typicalOrders(10))
   const db = new Database(damaged)
   db.exec('UPDATE orders SET status = 99 WHERE id = 5')
   db.close()
@@ -290,7 +290,7 @@ t.test('an error before the first byte is a problem response', async (t) => {
 
 t.test('an error after the first byte closes the connection', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  fillStore(path, 'UTC', typicalOrders(6_000))
+  await fillStore(path, 'UTC', typicalOrders(6_000))
   const db = new Database(path)
   db.exec('UPDATE orders SET status = 99 WHERE id = 5999')
   db.close()

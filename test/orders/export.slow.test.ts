@@ -8,9 +8,6 @@ import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
-import { openReadOnly } from '../../src/database/open-database.js'
-import { createOrderFinder } from '../../src/orders/store/sqlite/find-orders.js'
 import type { ExportRequest } from '../../src/orders/export/export-request.js'
 import { startExportWorker } from '../../src/orders/export/export-client.js'
 import { writeWorkbook } from '../../src/orders/export/excel-sheet.js'
@@ -23,6 +20,7 @@ import { projectRoot } from '../../src/core/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 import { startExportApp } from '../support/export-app.js'
 import { avoidMidnight } from '../support/midnight.js'
+import { openFileStore } from '../support/stores.js'
 import { fillStore } from '../support/order-store.js'
 import { order, orderText, randomOrders, typicalOrders } from '../support/orders.js'
 import { readCsv, readWorkbook } from '../support/spreadsheet.js'
@@ -50,21 +48,15 @@ const folder = temporaryFolder(t)
 /** Orders of all kinds, a few hundred. */
 const random = { path: join(folder, 'random.db'), orders: randomOrders(300) }
 const none = join(folder, 'none.db')
-fillStore(random.path, TIME_ZONE, random.orders)
-fillStore(none, TIME_ZONE, [])
-
-const byId = new Map(random.orders.map((one) => [one.id, one]))
+await fillStore(random.path, TIME_ZONE, random.orders)
+await fillStore(none, TIME_ZONE, [])
 
 /** The orders that the list shows, in its order. */
-function listed(filters: OrderFilters = {}, sort: OrderSort = '-placedAt'): Order[] {
-  const db = openReadOnly(random.path)
-  const { ids } = createOrderFinder(db, createDayCalendar(TIME_ZONE)).find(filters, {
-    sort,
-    offset: 0,
-    limit: random.orders.length,
-  })
-  db.close()
-  return ids.flatMap((id) => byId.get(String(id)) ?? [])
+async function listed(filters: OrderFilters = {}, sort: OrderSort = '-placedAt'): Promise<Order[]> {
+  const store = await openFileStore({ path: random.path, timeZone: TIME_ZONE })
+  const { items } = await store.list(filters, { sort, offset: 0, limit: random.orders.length })
+  await store.close()
+  return items
 }
 
 const all = (format: ExportRequest['format']): ExportRequest => ({
@@ -122,7 +114,7 @@ t.test('CSV contains exactly the listed orders when read by another program', as
   t.same(header, CSV_HEADER)
   t.equal(rows.length, random.orders.length)
   const read = rows.map((row) => row.map(unescapeFormula))
-  const expected = listed().map((one) => [
+  const expected = (await listed()).map((one) => [
     ...FIELDS.map((field) => {
       const value = one[field]
       if (value === null) return ''
@@ -247,7 +239,7 @@ t.test(
     t.equal(sheet.widths.length, TITLES.length)
     t.ok(sheet.widths.every((width) => width >= 8 && width <= 60))
 
-    const expected = listed().map((one) => [
+    const expected = (await listed()).map((one) => [
       one.orderNumber,
       one.status,
       shown(one.customerName),
@@ -298,7 +290,8 @@ t.test(
       t.same([...new Set(column(title).map(({ format }) => format))], ['@'], 'in text format')
     }
     t.same(types('Amount'), ['n'])
-    listed().forEach((one, index) => {
+    const orders = await listed()
+    orders.forEach((one, index) => {
       const digits = DECIMALS[one.currency] ?? 2
       const decimals = digits === 0 ? '' : `.${'0'.repeat(digits)}`
       const format = sheet.rows[index]?.[TITLES.indexOf('Amount')]?.format
@@ -388,7 +381,7 @@ t.test('applies the filters, search and sort of the list', async (t) => {
   ]
   for (const [query, filters, sort] of queries) {
     const [, ...rows] = await readCsv(t, await download(`${url}?${query}`))
-    const expected = listed(filters, sort).map(({ id }) => id)
+    const expected = (await listed(filters, sort)).map(({ id }) => id)
     t.same(
       rows.map(([id]) => id),
       expected,
@@ -400,7 +393,7 @@ t.test('applies the filters, search and sort of the list', async (t) => {
 t.test('exports a consistent snapshot during writes', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   const count = 5_000
-  fillStore(path, 'UTC', typicalOrders(count))
+  await fillStore(path, 'UTC', typicalOrders(count))
   const file = startExportWorker({
     source: { type: 'sqlite', path },
     timeZone: 'UTC',
@@ -412,7 +405,7 @@ t.test('exports a consistent snapshot during writes', async (t) => {
   db.exec("UPDATE orders SET customer_name = 'changed meanwhile'")
   db.close()
   const [latecomer] = fc.sample(order(count + 1), { numRuns: 1, seed: 1 })
-  fillStore(path, 'UTC', latecomer ? [latecomer] : [])
+  await fillStore(path, 'UTC', latecomer ? [latecomer] : [])
   const [, ...rows] = await readCsv(t, await buffer(file))
   t.equal(rows.length, count)
   t.notOk(rows.flat().includes('changed meanwhile'))

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { openDatabase } from '../../src/database/open-database.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { getSchemaVersion, SCHEMA_VERSION } from '../../src/database/migrations.js'
 import { hashOrder } from '../../src/orders/idempotency-hashes.js'
 import { importOrders } from '../../src/orders/import/import-orders.js'
@@ -116,15 +116,15 @@ t.test('an export keeps the calculation, and an import restores it', async (t) =
   const { text: csv } = await ann.get('/admin/orders/export?format=csv')
   const order = await ann.call('GET', `/api${path}`)
   const dbPath = join(temporaryFolder(t), 'orders.db')
-  const db = openDatabase(dbPath)
-  const outcome = await importOrders(db, Readable.from([Buffer.from(csv)]), {
+  const database = openSqliteDatabase(dbPath)
+  const outcome = await importOrders(database, Readable.from([Buffer.from(csv)]), {
     onRead: () => undefined,
     onPhase: () => undefined,
   })
   t.ok(outcome.ok)
-  const stored = db.prepare<[], string>('SELECT calculation FROM orders').pluck().get() ?? ''
-  db.close()
-  t.strictSame(JSON.parse(stored), order.calculation)
+  const [stored] = await database.query<{ calculation: string }>('SELECT calculation FROM orders')
+  await database.close()
+  t.strictSame(JSON.parse(stored?.calculation ?? ''), order.calculation)
 })
 
 t.test('a database of an earlier schema gets the column, and keeps its orders', async (t) => {

@@ -7,8 +7,6 @@ import { openPostgres } from '../../src/database/postgres.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { DatabaseUnavailableError, type Database } from '../../src/database/database.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
-import { openPostgresOrderStore } from '../../src/orders/store/postgres/postgres-order-store.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { getEventTypes, type OrderEvent } from '../../src/orders/order-event.js'
 import { createEventDispatcher, EVENT_QUEUE } from '../../src/orders/events/event-dispatcher.js'
 import { createOutboxWorker } from '../../src/events/outbox-worker.js'
@@ -24,6 +22,7 @@ import { startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
 import { waitFor } from '../support/wait-for.js'
 import { startReceiver } from '../support/webhook-receiver.js'
+import { openFileStore, openPostgresStore } from '../support/stores.js'
 
 const { log } = Fastify()
 const server = await startPostgres(t)
@@ -37,7 +36,7 @@ const engines: Record<string, (t: Test) => Promise<Opened>> = {
   async SQLite(t) {
     const path = join(temporaryFolder(t), 'orders.db')
     return {
-      store: openSqliteOrderStore({ path, timeZone: 'UTC' }),
+      store: await openFileStore({ path, timeZone: 'UTC' }),
       database: openSqliteDatabase(path),
     }
   },
@@ -45,7 +44,7 @@ const engines: Record<string, (t: Test) => Promise<Opened>> = {
     const url = await server.createDatabase()
     const postgres = openPostgres(url, { poolSize: 4 })
     await migratePostgres(postgres)
-    const store = await openPostgresOrderStore({ postgres, url, timeZone: 'UTC', log })
+    const store = await openPostgresStore(postgres, url, 'UTC')
     return { store, database: postgres }
   },
 }

@@ -280,7 +280,7 @@ t.test('sends the loading state first', async (t) => {
 
 t.test('shows an error with a retry button if statistics cannot be loaded', async (t) => {
   const db = new Database(bookFile)
-  db.exec('ALTER TABLE sums RENAME TO sums_away')
+  db.exec('ALTER TABLE order_totals RENAME TO totals_away')
   try {
     const page = await get('/admin?range=7d')
     t.equal(page.status, 200, 'the page is under way already')
@@ -289,7 +289,7 @@ t.test('shows an error with a retry button if statistics cannot be loaded', asyn
     const fragment = await get('/admin?range=7d', HTMX)
     t.equal(fragment.status, 500)
     t.match(fragment.html, /Statistics could not be loaded[^]*hx-get="\/admin\?range=7d"/)
-    t.notMatch(page.html + fragment.html, /no such table|sums/, 'and nothing from inside')
+    t.notMatch(page.html + fragment.html, /no such table|order_totals/, 'and nothing from inside')
     // Background jobs fail meanwhile, too.
     const errors = () =>
       log.filter(({ level, reqId }) => Number(level) >= 50 && reqId !== undefined).length
@@ -301,7 +301,7 @@ t.test('shows an error with a retry button if statistics cannot be loaded', asyn
     t.equal(errors(), 2, 'expected errors only')
   } finally {
     db.exec("UPDATE settings SET value = 'Atlantic/Reykjavik' WHERE name = 'time_zone'")
-    db.exec('ALTER TABLE sums_away RENAME TO sums')
+    db.exec('ALTER TABLE totals_away RENAME TO order_totals')
     db.close()
   }
   t.match(cardText((await get('/admin?range=7d')).html, 'orders'), /^Orders 4/)

@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { updateOrders } from '../../src/portal/orders/bulk-actions.js'
 import { parseBulkForm } from '../../src/portal/orders/bulk-selection.js'
 import { temporaryFolder } from '../support/app.js'
@@ -15,6 +14,7 @@ import {
 } from '../support/page-client.js'
 import { manyOrders } from '../support/portal.js'
 import { startSmtpServer } from '../support/smtp-server.js'
+import { openFileStore } from '../support/stores.js'
 
 const LIST = '/admin/orders'
 const WHOLE = { ...HTMX_HEADERS, 'hx-target': 'div#orders' }
@@ -23,7 +23,7 @@ const TABLE = { ...HTMX_HEADERS, 'hx-target': 'div#list' }
 /** The service with sixty orders: ten of each status, twenty of each currency. */
 async function start(t: Test, count = 60) {
   const DATA_DIR = temporaryFolder(t)
-  fillStore(getDatabasePath(DATA_DIR), 'UTC', manyOrders(count))
+  await fillStore(getDatabasePath(DATA_DIR), 'UTC', manyOrders(count))
   return startTwoAdmins(t, { DATA_DIR })
 }
 
@@ -377,8 +377,8 @@ t.test('changes an order selected twice once', async (t) => {
 
 t.test('a bulk action stops at its time limit', async (t) => {
   const path = getDatabasePath(temporaryFolder(t))
-  fillStore(path, 'UTC', manyOrders(3))
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  await fillStore(path, 'UTC', manyOrders(3))
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   t.teardown(() => store.close())
   const slow = {
     ...store,

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { openPostgres } from '../../src/database/postgres.js'
-import { openPostgresOrderStore } from '../../src/orders/store/postgres/postgres-order-store.js'
 import type { Order } from '../../src/orders/order.js'
 import { freePort } from '../support/free-port.js'
 import { checkStatistics } from '../support/order-model.js'
@@ -17,6 +16,7 @@ import { startService, type Service } from '../support/service.js'
 import { signIn } from '../support/sign-in.js'
 import { startTcpProxy } from '../support/tcp-proxy.js'
 import { waitUntil } from '../support/wait-for.js'
+import { openPostgresStore } from '../support/stores.js'
 
 const ORDERS = '/api/admin/orders'
 const WRITERS = 30
@@ -26,8 +26,6 @@ const ROUNDS = Number(process.env.FAULT_ROUNDS ?? '1')
 
 /** No request may take longer, also while PostgreSQL does not respond. */
 const MAX_RESPONSE_MS = 25_000
-
-const log = { error: () => undefined, warn: () => undefined } as never
 
 interface Faults {
   /** Of two services; they may be restarted */
@@ -110,7 +108,7 @@ async function checkWrites(t: Test, { urls, databaseUrl, disturb }: Faults): Pro
 
   const postgres = openPostgres(databaseUrl, { poolSize: 2 })
   t.teardown(() => postgres.close())
-  const store = await openPostgresOrderStore({ postgres, url: '', timeZone: 'UTC', log })
+  const store = await openPostgresStore(postgres, '', 'UTC')
   const orders: Order[] = []
   const { total } = await store.list({}, { sort: 'orderNumber', offset: 0, limit: 1 })
   for (let offset = 0; offset < total; offset += 500) {

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -7,21 +6,18 @@ import { openPostgres } from '../../src/database/postgres.js'
 import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../../src/database/postgres-migrations.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { findCertificate, insertCertificate } from '../../src/certificates/certificate-store.js'
-import { addOrder, readOrder } from '../../src/orders/store/postgres/order-records.js'
-import { openPostgresOrderStore } from '../../src/orders/store/postgres/postgres-order-store.js'
-import { addTotals } from '../../src/orders/store/totals.js'
+import { readOrder } from '../../src/orders/store/order-records.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
-import { readOrderRows } from '../../src/orders/store/read-order-rows.js'
-import { ORDER_SORTS } from '../../src/orders/order-filters.js'
 import type { Order } from '../../src/orders/order.js'
 import { ordersContract } from '../contract/order-store-contract.js'
+import { listContract } from '../contract/order-list-contract.js'
 import { searchContract } from '../contract/order-search-contract.js'
 import { startApp, temporaryFolder } from '../support/app.js'
-import { checkStatistics, dateIn, matches, someFilters, sorted } from '../support/order-model.js'
-import { newOrder, someOrders, TIME_ZONES } from '../support/order-store.js'
+import { checkStatistics } from '../support/order-model.js'
+import { addOrders, newOrder, someOrders, TIME_ZONES } from '../support/order-store.js'
 import { startPostgres } from '../support/postgres.js'
 import { copyOrders, runCommand } from '../support/run-command.js'
+import { openFileStore, openPostgresStore } from '../support/stores.js'
 
 const server = await startPostgres(t)
 const strictServer = await startPostgres(t, { default_transaction_isolation: 'serializable' })
@@ -40,8 +36,6 @@ for (const { name, server: one } of [
   })
 }
 
-const log = { error: () => undefined, warn: () => undefined } as never
-
 async function openDatabase(t: Test, url?: string) {
   const postgres = openPostgres(url ?? (await server.createDatabase()), { poolSize: 4 })
   t.teardown(() => postgres.close())
@@ -52,57 +46,24 @@ async function openDatabase(t: Test, url?: string) {
 async function openStore(t: Test, timeZone: string, orders: Order[] = []) {
   const url = await server.createDatabase()
   const postgres = await openDatabase(t, url)
-  const store = await openPostgresOrderStore({ postgres, url, timeZone, log })
-  await postgres.write(async (tx) => {
-    for (const order of orders) {
-      await addTotals(tx, await addOrder(tx, store.calendar, order, 'test@example.com'))
-    }
-  })
+  const store = await openPostgresStore(postgres, url, timeZone)
+  await addOrders(postgres, timeZone, orders)
   return { store, postgres, url }
 }
 
 searchContract(t, async (t) => (await openStore(t, 'UTC')).store)
 
-t.test('lists, pages and exports match a scan of all orders', async (t) => {
-  await fc.assert(
-    fc.asyncProperty(
-      someOrders(80),
-      fc.array(fc.tuple(someFilters, fc.constantFrom(...ORDER_SORTS)), {
-        minLength: 8,
-        maxLength: 8,
-      }),
-      fc.constantFrom(...TIME_ZONES),
-      fc.integer({ min: 1, max: 20 }),
-      async (orders, queries, timeZone, limit) => {
-        const { store, postgres } = await openStore(t, timeZone, orders)
-        // Searches look up the rarest parts of a word, if they are known.
-        if (orders.length % 2 === 0) await postgres.query('ANALYZE order_search')
-        const date = dateIn(timeZone)
-        for (const [filters, sort] of queries) {
-          const query = JSON.stringify({ filters, sort, timeZone })
-          const ids = sorted(
-            orders.filter((order) => matches(order, filters, date)),
-            sort,
-          ).map(({ id }) => id)
-          const paged: string[] = []
-          for (let offset = 0; offset <= ids.length; offset += limit) {
-            const found = await store.list(filters, { sort, offset, limit })
-            assert.equal(found.total, ids.length, query)
-            paged.push(...found.items.map(({ id }) => id))
-          }
-          assert.deepEqual(paged, ids, query)
-          const exported: string[] = []
-          const options = { source: store.source, timeZone, filters, sort }
-          for await (const rows of readOrderRows(options)) {
-            exported.push(...rows.map(([id]) => String(id)))
-          }
-          assert.deepEqual(exported, ids, query)
-        }
-      },
-    ),
-    { numRuns: 12 },
-  )
-})
+listContract(
+  t,
+  async (t, orders, timeZone) => {
+    const { postgres, url } = await openStore(t, timeZone, orders)
+    return {
+      database: { ...postgres, close: async () => undefined },
+      source: { type: 'postgres', url },
+    }
+  },
+  12,
+)
 
 t.test('statistics equal the sums of all orders, in any time zone', async (t) => {
   await fc.assert(
@@ -113,7 +74,7 @@ t.test('statistics equal the sums of all orders, in any time zone', async (t) =>
       async (orders, timeZone, now) => {
         const { store, postgres, url } = await openStore(t, timeZone, orders)
         await checkStatistics(store, orders, Date.parse(now))
-        const moved = await openPostgresOrderStore({ postgres, url, timeZone: 'Asia/Tokyo', log })
+        const moved = await openPostgresStore(postgres, url, 'Asia/Tokyo')
         await checkStatistics(moved, orders, Date.parse(now))
       },
     ),
@@ -162,7 +123,7 @@ t.test('folds the search texts of an earlier version again', async (t) => {
   )
   await postgres.query("UPDATE orders SET customer_name_key = 'ødegard' WHERE id = 2")
   await postgres.query("DELETE FROM settings WHERE name = 'folding'")
-  const store = await openPostgresOrderStore({ postgres, url, timeZone: 'UTC', log })
+  const store = await openPostgresStore(postgres, url, 'UTC')
   const find = async (q?: string) =>
     (
       await store.list(q === undefined ? {} : { q }, { sort: 'customerName', offset: 0, limit: 9 })
@@ -203,7 +164,7 @@ t.test('finds out whether a change was committed if the response is lost', async
       throw new CommitUnknownError(new Error('Connection terminated unexpectedly'))
     },
   }
-  const store = await openPostgresOrderStore({ postgres: cutting, url, timeZone: 'UTC', log })
+  const store = await openPostgresStore(cutting, url, 'UTC')
   isCut = true
   const created = await store.create(newOrder(), 'ann')
   t.match(created, { outcome: 'created', order: { orderNumber: 'CW-000001' } })
@@ -217,7 +178,7 @@ t.test('finds out whether a change was committed if the response is lost', async
 
 t.test('a service with another time zone cannot write', async (t) => {
   const { store, postgres, url } = await openStore(t, 'UTC')
-  await openPostgresOrderStore({ postgres, url, timeZone: 'Asia/Tokyo', log })
+  await openPostgresStore(postgres, url, 'Asia/Tokyo')
   await t.rejects(
     store.create(newOrder(), 'ann'),
     /Another process uses the order database with TIME_ZONE Asia\/Tokyo/,
@@ -234,7 +195,7 @@ t.test('without PostgreSQL the start fails with a message that has no password',
 t.test('copies the orders of SQLite with their history, and continues', async (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'orders.db')
-  const sqlite = openSqliteOrderStore({ path, timeZone: 'Europe/Lisbon' })
+  const sqlite = await openFileStore({ path, timeZone: 'Europe/Lisbon' })
   const context = { by: 'ann', ifVersions: null }
   for (let i = 1; i <= 30; i++) {
     await sqlite.create(newOrder({ customerName: `Ζωή ${i}`, status: 'paid' }), 'ann', `key ${i}`)
@@ -278,7 +239,7 @@ t.test('copies the orders of SQLite with their history, and continues', async (t
   t.match(first, { code: 0, output: /30 orders copied\. Both databases have the same content/ })
 
   const postgres = await openDatabase(t, url)
-  const store = await openPostgresOrderStore({ postgres, url, timeZone: 'Europe/Lisbon', log })
+  const store = await openPostgresStore(postgres, url, 'Europe/Lisbon')
   const list = (from: OrderStore) => from.list({}, { sort: 'orderNumber', offset: 0, limit: 100 })
   t.strictSame(await list(store), await list(sqlite))
   t.strictSame(await store.getHistory('7'), await sqlite.getHistory('7'))

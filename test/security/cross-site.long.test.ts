@@ -28,7 +28,7 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
     response.end(JSON.stringify({ portfolios: PORTFOLIOS }))
   }
   const DATA_DIR = temporaryFolder(t)
-  fillStore(getDatabasePath(DATA_DIR), 'Europe/Lisbon', manyOrders(12))
+  await fillStore(getDatabasePath(DATA_DIR), 'Europe/Lisbon', manyOrders(12))
   const { app, url } = await startApp(t, {
     ADMIN_ACCOUNTS,
     DATA_DIR,

@@ -51,7 +51,7 @@ const COSTLY = /login|confirm|orders\/export|\/(?:invitation|password-reset)/
 const MAX_WAIT_MS = 20_000
 
 const DATA_DIR = temporaryFolder(t)
-fillStore(getDatabasePath(DATA_DIR), 'Europe/Lisbon', manyOrders(ORDERS))
+await fillStore(getDatabasePath(DATA_DIR), 'Europe/Lisbon', manyOrders(ORDERS))
 const fakeProvider = await startFakeProvider({ token: 'token-of-the-tests' })
 t.teardown(() => fakeProvider.close())
 const environment = {

@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { CALCULATOR_TYPES } from '../../src/calculator/calculator-data.js'
-import { openDatabase } from '../../src/database/open-database.js'
-import { createOrderWriter } from '../../src/orders/store/sqlite/order-records.js'
-import { setTimeZone } from '../../src/orders/store/sqlite/settings.js'
+import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
+import type { Database } from '../../src/database/database.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import { DIALECTS } from '../../src/orders/store/dialect.js'
+import { addMany } from '../../src/orders/store/order-records.js'
+import { setTimeZone } from '../../src/orders/store/store-settings.js'
+import { addTotals, TotalsSum } from '../../src/orders/store/totals.js'
 import type { NewOrder, Order } from '../../src/orders/order.js'
 import { hasBeenPaid, ORDER_STATUSES } from '../../src/orders/order-status.js'
 
@@ -26,14 +30,33 @@ export const newOrder = (given: Partial<NewOrder> = {}): NewOrder => ({
   ...given,
 })
 
-/** Adds orders unchanged to a database with a time zone. */
-export function fillStore(path: string, timeZone: string, orders: Iterable<Order>): void {
-  const db = openDatabase(path)
-  const records = createOrderWriter(db, setTimeZone(db, timeZone))
-  db.transaction(() => {
-    for (const order of orders) records.add(order, 'test@example.com')
-  }).immediate()
-  db.close()
+/** Adds orders unchanged to a database. */
+export async function addOrders(
+  database: Database,
+  timeZone: string,
+  orders: Iterable<Order>,
+): Promise<void> {
+  await setTimeZone(database, timeZone)
+  const records = [...orders].map((order) => ({ order, by: 'test@example.com', history: [] }))
+  await database.write(async (tx) => {
+    const totals = new TotalsSum(createDayCalendar(timeZone))
+    for (let start = 0; start < records.length; start += 1_000) {
+      const part = records.slice(start, start + 1_000)
+      await addMany(tx, DIALECTS[database.engine], part, totals)
+    }
+    await addTotals(tx, totals)
+  })
+}
+
+/** Adds orders unchanged to a file with a time zone. */
+export async function fillStore(
+  path: string,
+  timeZone: string,
+  orders: Iterable<Order>,
+): Promise<void> {
+  const database = openSqliteDatabase(path)
+  await addOrders(database, timeZone, orders)
+  await database.close()
 }
 
 /** Time zones with and without summer time, with half hours, and with missing midnights or days. */

@@ -38,7 +38,7 @@ export const manyOrders = (count: number): Order[] =>
 export async function startPortal(t: Test, orders: Order[], environment: NodeJS.ProcessEnv = {}) {
   const DATA_DIR = temporaryFolder(t)
   const path = getDatabasePath(DATA_DIR)
-  fillStore(path, 'Europe/Lisbon', orders)
+  await fillStore(path, 'Europe/Lisbon', orders)
   const { DATABASE_URL } = environment
   if (DATABASE_URL !== undefined) await copyOrders({ DATA_DIR, DATABASE_URL })
   return startApp(t, { ADMIN_ACCOUNTS, DATA_DIR, TIME_ZONE: 'Europe/Lisbon', ...environment })

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { newOrder } from './order-store.js'
+import { openFileStore } from './stores.js'
 
 /* A process that receives paths of order databases, opens each, and creates an order in it. */
 let last = Promise.resolve()
 
 async function openAndCreate(path: string): Promise<void> {
   await sleep(Math.random() * 10)
-  const store = openSqliteOrderStore({ path, timeZone: 'UTC' })
+  const store = await openFileStore({ path, timeZone: 'UTC' })
   await store.create(newOrder(), 'opener@example.com')
   await store.close()
 }

@@ -1,14 +1,14 @@
 import { writeSync } from 'node:fs'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { getTransitions } from '../../src/orders/order-status.js'
 import { newOrder } from './order-store.js'
+import { openFileStore } from './stores.js'
 
 /*
  * A process that writes to an order database until it is killed. It prints a line `id version` for
  * each acknowledged write.
  */
 const [path = '', timeZone = 'UTC'] = process.argv.slice(2)
-const store = openSqliteOrderStore({ path, timeZone })
+const store = await openFileStore({ path, timeZone })
 const by = 'writer@example.com'
 const context = { by, ifVersions: null }
 const ids: string[] = []

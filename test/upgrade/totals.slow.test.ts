@@ -8,11 +8,10 @@ import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import type { OrderFilters, OrderSort } from '../../src/orders/order-filters.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
-import { openPostgresOrderStore } from '../../src/orders/store/postgres/postgres-order-store.js'
-import { openSqliteOrderStore } from '../../src/orders/store/sqlite/sqlite-order-store.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkStatistics } from '../support/order-model.js'
 import { startPostgres } from '../support/postgres.js'
+import { openFileStore, openPostgresStore } from '../support/stores.js'
 
 // Databases of the version that had totals of weeks and months: 60 orders in Europe/Athens. In
 // PostgreSQL, a third of the changes had not been added to the totals yet.
@@ -53,7 +52,7 @@ async function checkUpgrade(t: Test, store: OrderStore) {
 t.test('SQLite', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   writeFileSync(path, gunzipSync(read('orders.sqlite.gz')))
-  const store = openSqliteOrderStore({ path, timeZone: 'Europe/Athens' })
+  const store = await openFileStore({ path, timeZone: 'Europe/Athens' })
   t.teardown(() => store.close())
   await checkUpgrade(t, store)
 })
@@ -72,7 +71,6 @@ t.test('PostgreSQL', async (t) => {
   const postgres = openPostgres(url, { poolSize: 2 })
   t.teardown(() => postgres.close())
   await migratePostgres(postgres)
-  const log = { error: () => undefined } as never
-  const store = await openPostgresOrderStore({ postgres, url, timeZone: 'Europe/Athens', log })
+  const store = await openPostgresStore(postgres, url, 'Europe/Athens')
   await checkUpgrade(t, store)
 })

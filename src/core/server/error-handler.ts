@@ -38,12 +38,6 @@ const isIncompleteBody = ({ code }: Partial<FastifyError>, { raw }: FastifyReque
 function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error
   if (error instanceof DatabaseUnavailableError) {
-    if (error.isDamaged) {
-      return new Problem(
-        503,
-        'The database is damaged: stop the service and restore it from a backup.',
-      )
-    }
     return new Problem(503, 'The database is not responding. Try again in a few seconds.', {
       headers: { 'retry-after': '5' },
     })

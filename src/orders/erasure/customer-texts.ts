@@ -1,4 +1,4 @@
-import { toSearchWords } from '../store/sql/search-text.js'
+import { toSearchWords } from '../store/search-text.js'
 import type { HistoryEntry, Order } from '../order.js'
 import { listSpellings, toMailbox } from '../../core/validation/email-address.js'
 

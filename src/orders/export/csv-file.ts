@@ -9,10 +9,8 @@ import {
   fromOptionalStatusCode,
   READ_NAMES,
   fromStatusCode,
-  type OrderRow,
   type ReadRow,
-} from '../store/sql/order-row.js'
-import type { RowBatches } from '../store/read-order-rows.js'
+} from '../store/order-row.js'
 import { escapeFormula } from '../../core/formatting/formula-escaping.js'
 import type { Checkout } from '../checkout.js'
 import { Order } from '../order.js'
@@ -33,7 +31,7 @@ const formatText = (value: string | null): string => (value === null ? '' : esca
  * Formats database rows directly, because converting each row to an Order first makes an export 20%
  * slower. Numbers are not escaped, because a negative number is not a formula.
  */
-const FORMATTERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {
+const FORMATTERS: { [Name in Column]: (value: ReadRow[Name]) => string } = {
   id: String,
   order_number: formatText,
   status: fromStatusCode,
@@ -61,25 +59,23 @@ const FORMATTERS: { [Name in Column]: (value: OrderRow[Name]) => string } = {
   paid_at: (time) => formatOptionalTime(time) ?? '',
   retirement: formatText,
 }
-const columnFormatters = READ_NAMES.map(
-  (name) => FORMATTERS[name] as (value: ReadRow[number]) => string,
-)
+
+const formatColumn = <Name extends Column>(row: Pick<ReadRow, Name>, name: Name): string =>
+  FORMATTERS[name](row[name])
+
 /** In the same order as the columns of a row. */
 const HEADER = [...Object.keys(Order.properties), ...PAYMENT_COLUMNS, ...CALCULATION_COLUMNS]
-
-const ID_INDEX = READ_NAMES.indexOf('id')
-const CHECKOUT_INDEX = READ_NAMES.indexOf('checkout')
-const CALCULATION_INDEX = READ_NAMES.indexOf('calculation')
 
 const formatCell = (value: string | number | null): string =>
   typeof value === 'number' ? String(value) : formatText(value)
 
 function buildLine(row: ReadRow, values: PaymentValues): string[] {
-  const cells = columnFormatters.map((formatValue, index) => formatValue(row[index] ?? null))
+  const cells = READ_NAMES.map((name) => formatColumn(row, name))
   for (const name of PAYMENT_COLUMNS) cells.push(formatCell(values[name]))
-  const text = row[CALCULATION_INDEX]
-  const calculation = text == null ? null : (JSON.parse(String(text)) as Order['calculation'])
-  const calculated = getCalculationValues(calculation)
+  const { calculation } = row
+  const calculated = getCalculationValues(
+    calculation === null ? null : (JSON.parse(calculation) as Order['calculation']),
+  )
   for (const name of CALCULATION_COLUMNS) cells.push(formatCell(calculated[name]))
   return cells
 }
@@ -87,18 +83,17 @@ function buildLine(row: ReadRow, values: PaymentValues): string[] {
 const NO_PAYMENT = getPaymentValues(null, undefined)
 
 async function* buildLines(
-  batches: RowBatches,
+  batches: Iterable<ReadRow[]> | AsyncIterable<ReadRow[]>,
   findPayments: FindPayments,
 ): AsyncGenerator<string[][]> {
   yield [HEADER]
   for await (const rows of batches) {
-    const withCheckout = rows.filter((row) => row[CHECKOUT_INDEX] !== null)
-    const payments = await findPayments(withCheckout.map((row) => String(row[ID_INDEX])))
+    const withCheckout = rows.filter(({ checkout }) => checkout !== null)
+    const payments = await findPayments(withCheckout.map(({ id }) => String(id)))
     yield rows.map((row) => {
-      const checkout = row[CHECKOUT_INDEX]
-      if (checkout == null) return buildLine(row, NO_PAYMENT)
-      const { paymentMethod } = JSON.parse(String(checkout)) as Checkout
-      return buildLine(row, getPaymentValues(paymentMethod, payments.get(String(row[ID_INDEX]))))
+      if (row.checkout === null) return buildLine(row, NO_PAYMENT)
+      const { paymentMethod } = JSON.parse(row.checkout) as Checkout
+      return buildLine(row, getPaymentValues(paymentMethod, payments.get(String(row.id))))
     })
   }
 }
@@ -108,7 +103,7 @@ async function* buildLines(
  * payment columns and those of the calculation. Cells of null values are empty, and times are in UTC. Ends the stream.
  */
 export async function writeCsv(
-  batches: RowBatches,
+  batches: Iterable<ReadRow[]> | AsyncIterable<ReadRow[]>,
   file: Writable,
   findPayments: FindPayments = findNoPayments,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { readOrderRows } from '../store/read-order-rows.js'
-import { toOrder, type ReadRow } from '../store/sql/order-row.js'
+import { toOrder, type ReadRow } from '../store/order-row.js'
 import { openPaymentReader } from '../../payments/payment-reader.js'
 import { createChunkedWriter } from './chunked-writer.js'
 import type { ExportedOrder } from './excel-columns.js'

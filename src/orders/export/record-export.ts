@@ -18,13 +18,13 @@ export const createExportRecorder =
   (auditLog: AuditLog, store: Pick<OrderStore, 'list'>): RecordExport =>
   async (request, { format, filters }) => {
     const slice = { sort: DEFAULT_SORT, offset: 0, limit: 1 }
-    const { total: rows } = await store.list(filters, slice)
+    const { total: rows, isTotalExact } = await store.list(filters, slice)
     if (rows > MAX_ROWS_WITHOUT_RECENT_SIGN_IN) request.requireRecentSignIn()
     // The search text is not recorded, because it often contains a name or an email address.
     const { q, ...others } = filters
     const recorded = q === undefined ? others : { ...others, hasSearch: true }
     await auditLog.record(request, {
       action: 'orders.exported',
-      details: { format, filters: recorded, rows },
+      details: { format, filters: recorded, rows, ...(isTotalExact ? {} : { isEstimate: true }) },
     })
   }

@@ -1,6 +1,7 @@
-import type { Database } from 'better-sqlite3'
-import { importStagedOrders } from '../store/sqlite/import-staged-orders.js'
-import { openStagedOrders } from '../store/sqlite/staged-orders.js'
+import type { Database } from '../../database/database.js'
+import { DIALECTS } from '../store/dialect.js'
+import { findConflicts, importMany, type ImportConflicts } from '../store/import-many.js'
+import { StagedOrders } from '../store/staged-orders.js'
 import { parseHeader } from './csv-header.js'
 import { createImportErrors, type ImportErrors } from './import-errors.js'
 import { readRecords } from './read-records.js'
@@ -18,16 +19,16 @@ export interface ImportProgress {
 export type ImportResult = { ok: true; orders: number } | { ok: false; errors: ImportErrors }
 
 /**
- * Imports a CSV file or an Excel workbook in the format of the export: all orders, or none if there is any error. The
- * store is not locked while the file is being read.
+ * Imports a CSV file or an Excel workbook in the format of the export: all orders, or none if there
+ * is any error. The store is not locked while the file is being read.
  */
 export async function importOrders(
-  db: Database,
+  database: Database,
   source: AsyncIterable<Buffer>,
   { onRead, onPhase }: ImportProgress,
 ): Promise<ImportResult> {
   const errors = createImportErrors(MAX_ERRORS)
-  const staged = openStagedOrders(db)
+  const staged = new StagedOrders()
   let [bytesRead, recordsRead] = [0, 0]
   const records = readRecords(source, {
     onError: errors.add,
@@ -51,15 +52,16 @@ export async function importOrders(
     stageRow(record)
   }
 
-  const addConflicts = ({ first, total }: ReturnType<typeof staged.findConflicts>): void => {
+  const addConflicts = ({ first, total }: ImportConflicts): void => {
     for (const conflict of first) errors.add(toConflictError(conflict))
     errors.addCount(total - first.length)
   }
   if (errors.total > 0) {
-    addConflicts(staged.findConflicts(MAX_ERRORS))
+    const dialect = DIALECTS[database.engine]
+    addConflicts(await database.read((tx) => findConflicts(tx, dialect, staged, MAX_ERRORS)))
     return { ok: false, errors }
   }
-  const result = importStagedOrders(db, staged, { maxConflicts: MAX_ERRORS, onPhase })
+  const result = await importMany(database, staged, { maxConflicts: MAX_ERRORS, onPhase })
   if (result.outcome === 'imported') return { ok: true, orders: result.orders }
   addConflicts(result)
   return { ok: false, errors }

@@ -1,4 +1,4 @@
-import type { ImportConflict, StagedOrders } from '../store/sqlite/staged-orders.js'
+import type { ImportConflict, StagedOrders } from '../store/staged-orders.js'
 import type { Header } from './csv-header.js'
 import type { CsvRecord } from './csv-reader.js'
 import type { ImportError, ImportErrors } from './import-errors.js'
@@ -42,7 +42,8 @@ export function createRowStager(
     if (!result.ok) {
       for (const { path, message } of result.errors) errors.add({ line, column: path, message })
     } else if (errors.total === 0) {
-      staged.add(line, toImportedOrder(result.value, timestamp), IMPORT_USER)
+      const order = toImportedOrder(result.value, timestamp)
+      staged.add({ order, by: IMPORT_USER, history: [] })
     }
   }
 }

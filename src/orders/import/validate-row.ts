@@ -6,7 +6,7 @@ import { unescapeFormula } from '../../core/formatting/formula-escaping.js'
 import { ImportedOrder } from '../order.js'
 import { checker } from '../validators.js'
 import type { Column, Header } from './csv-header.js'
-import type { StagedOrder } from '../store/sqlite/staged-orders.js'
+import type { StagedOrder } from '../store/staged-orders.js'
 import { createFirstVersion } from '../apply-changes.js'
 import { inferPaidAt } from '../order-status.js'
 

@@ -1,12 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Postgres } from '../../database/postgres.js'
+import type { Database } from '../../database/database.js'
 import type { Config } from '../../core/config/config.js'
 import { getNocoDbSettings } from '../../nocodb/nocodb-config.js'
 import { openNocoDbOrderStore } from '../../nocodb/nocodb-order-store.js'
+import { openDatabaseOrderStore } from './database-order-store.js'
 import type { OrderSource, OrderStore } from './order-store.js'
-import { openPostgresOrderStore } from './postgres/postgres-order-store.js'
 import { getDatabasePath } from '../../database/database-path.js'
-import { openSqliteOrderStore } from './sqlite/sqlite-order-store.js'
 import { Problem } from '../../core/http/problem.js'
 
 const REASON = 'Orders are read-only for maintenance'
@@ -41,23 +40,14 @@ export const getServiceSource = ({ DATABASE_URL: url, DATA_DIR }: Config): Order
 /** Opens the configured order store. Throws DatabaseError. */
 export async function openOrderStore(
   config: Config,
-  postgres: Postgres | null,
+  database: Database,
   log: FastifyBaseLogger,
 ): Promise<OrderStore> {
-  const store = await openWritableStore(config, postgres, log)
-  return config.ORDERS_READ_ONLY ? toReadOnlyStore(store) : store
-}
-
-async function openWritableStore(
-  config: Config,
-  postgres: Postgres | null,
-  log: FastifyBaseLogger,
-): Promise<OrderStore> {
-  const { DATA_DIR: dataDir, DATABASE_URL: url, TIME_ZONE: timeZone } = config
+  const { DATA_DIR: dataDir, TIME_ZONE: timeZone } = config
   const nocoDb = getNocoDbSettings(config)
-  if (nocoDb !== null) return openNocoDbOrderStore({ settings: nocoDb, dataDir, timeZone, log })
-  if (postgres !== null && url !== undefined) {
-    return openPostgresOrderStore({ postgres, url, timeZone, log })
-  }
-  return openSqliteOrderStore({ path: getDatabasePath(dataDir), timeZone })
+  const store =
+    nocoDb === null
+      ? await openDatabaseOrderStore({ database, source: getServiceSource(config), timeZone, log })
+      : await openNocoDbOrderStore({ settings: nocoDb, dataDir, timeZone, log })
+  return config.ORDERS_READ_ONLY ? toReadOnlyStore(store) : store
 }

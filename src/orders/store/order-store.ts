@@ -1,5 +1,6 @@
 import type { ChangeOutcome } from '../apply-changes.js'
 import type { DayCalendar } from '../../core/formatting/day-calendar.js'
+import type { DatabaseSource } from '../../database/stream-rows.js'
 import type { OrderCommand } from '../order-command.js'
 import type { OrderFilters, OrderSort } from '../order-filters.js'
 import type { OrderEvent } from '../order-event.js'
@@ -20,7 +21,7 @@ export type CreateResult =
   { outcome: 'created' | 'replayed'; order: Order } | { outcome: 'idempotency_key_reused' }
 
 /** A database from which orders can be read through a separate connection. */
-export type OrderSource = { type: 'sqlite'; path: string } | { type: 'postgres'; url: string }
+export type OrderSource = DatabaseSource
 
 /** Which orders to read from a source, and how to sort them. */
 export interface RowQuery {
@@ -41,7 +42,12 @@ export interface OrderList {
   items: Order[]
   /** Number of matching orders, inside and outside the slice */
   total: number
+  /** Whether `total` is exact; otherwise it is MAX_EXACT_TOTAL, for more, or an estimate */
+  isTotalExact: boolean
 }
+
+/** Up to this number, the total of every list is exact. */
+export const MAX_EXACT_TOTAL = 10_000
 
 /** An order and an ID that it has, or had, at the provider. */
 export interface ProviderOrderRef {
@@ -73,17 +79,13 @@ export class StoreUnwritableError extends Error {
 
   constructor(
     cause: unknown,
-    /** Whether other writers have locked the store, which is temporary */
+    /** Whether other writers or the network are the reason, which is temporary */
     readonly isBusy: boolean,
   ) {
     super('The order store cannot be written to', { cause })
   }
 }
 
-/**
- * Stores orders and their history. All methods throw a Problem (503) while orders cannot be read,
- * for example because the database is damaged or has not been loaded yet.
- */
 /** IDs of a customer's orders, the newest first. */
 export interface MailboxOrders {
   /** Orders that have the customer's email */
@@ -92,6 +94,10 @@ export interface MailboxOrders {
   former: string[]
 }
 
+/**
+ * Stores orders and their history. All methods throw a Problem (503) while orders cannot be read,
+ * for example because the database is damaged or has not been loaded yet.
+ */
 export interface OrderStore {
   /** The database from which other threads read the orders */
   readonly source: OrderSource

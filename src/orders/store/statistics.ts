@@ -17,8 +17,8 @@ import type {
 } from '../order-statistics.js'
 import { isCounted, isPaid, ORDER_STATUSES, type OrderStatus } from '../order-status.js'
 import type { Dialect } from './dialect.js'
-import { EXCEPTION_CODES, fromStatusCode, STATUS_CODES, toStatusCode } from './sql/order-row.js'
-import { toTimeRange } from './sql/query-conditions.js'
+import { EXCEPTION_CODES, fromStatusCode, STATUS_CODES, toStatusCode } from './order-row.js'
+import { toTimeRange } from './conditions.js'
 import { MG_PER_KG, type TotalsRow } from './totals.js'
 
 /** All orders are from days between these two. */

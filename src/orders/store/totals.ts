@@ -1,6 +1,6 @@
-import type { Queryable, SqlValue } from '../../database/database.js'
+import type { Queryable } from '../../database/database.js'
 import type { Day, DayCalendar } from '../../core/formatting/day-calendar.js'
-import type { OrderRow } from './sql/order-row.js'
+import type { OrderRow } from './order-row.js'
 
 /** The columns of an order that are added up. */
 export type CountedRow = Pick<
@@ -79,18 +79,15 @@ export async function addTotals(tx: Queryable, sum: TotalsSum): Promise<void> {
   const rows = sum.getRows()
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
     const part = rows.slice(start, start + ROWS_PER_STATEMENT)
-    const { sql, values } = buildUpsert(part)
-    await tx.query(sql, values)
+    await tx.query(
+      `INSERT INTO order_totals (${COLUMNS.join(', ')})
+       VALUES ${part.map(() => `(${COLUMNS.map(() => '?').join(', ')})`).join(', ')}
+       ON CONFLICT (day, status, currency) DO UPDATE SET
+         ${SUMS.map((name) => `${name} = order_totals.${name} + excluded.${name}`).join(', ')}`,
+      part.flatMap((row) => COLUMNS.map((name) => row[name])),
+    )
   }
 }
-
-export const buildUpsert = (rows: readonly TotalsRow[]): { sql: string; values: SqlValue[] } => ({
-  sql: `INSERT INTO order_totals (${COLUMNS.join(', ')})
-    VALUES ${rows.map(() => `(${COLUMNS.map(() => '?').join(', ')})`).join(', ')}
-    ON CONFLICT (day, status, currency) DO UPDATE SET
-      ${SUMS.map((name) => `${name} = order_totals.${name} + excluded.${name}`).join(', ')}`,
-  values: rows.flatMap((row) => COLUMNS.map((name) => row[name])),
-})
 
 const ROWS_PER_READ = 5_000
 

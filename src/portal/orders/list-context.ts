@@ -42,6 +42,7 @@ export function getContextListUrl({ query, position }: ListContext, id: string):
 export interface Neighbours {
   position: number
   total: number
+  isTotalExact: boolean
   previous: Order | null
   next: Order | null
 }
@@ -58,7 +59,7 @@ export async function findNeighbours(
   const listAround = async (center: number, radius: number) => {
     const offset = Math.max(0, center - radius)
     const limit = center - offset + radius + 1
-    const { items, total } = await store.list(filters, { sort, offset, limit })
+    const { items, ...total } = await store.list(filters, { sort, offset, limit })
     const index = items.findIndex((order) => order.id === id)
     return { items, total, index, position: offset + index }
   }
@@ -71,7 +72,7 @@ export async function findNeighbours(
   if (index === -1) return null
   return {
     position: found.position,
-    total,
+    ...total,
     previous: items[index - 1] ?? null,
     next: items[index + 1] ?? null,
   }

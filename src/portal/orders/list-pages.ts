@@ -41,7 +41,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const { query, ignored } = parseListQuery(parameters)
     const { sort, page, pageSize, ...filters } = query
     const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
-    const { items, total } = await store.list(filters, slice)
+    const { items, ...total } = await store.list(filters, slice)
     const currencies = await store.listCurrencies()
     const views = await savedViews.list()
     const found = await payments.store.findLatest(

@@ -34,13 +34,14 @@ import {
   PAYMENT_LABELS,
   STATUS_LABELS,
 } from '../../orders/labels.js'
+import type { OrderList } from '../../orders/store/order-store.js'
 import type { SelectedOrder } from './bulk-actions.js'
 import { MAX_MATCHING_ORDERS } from './bulk-selection.js'
 import { buildDatePresets } from './date-presets.js'
 import { buildFilterChips, countFilters } from './filter-chips.js'
 import { buildContextUrl } from './list-context.js'
 import type { SavedView } from './saved-views.js'
-import { buildPagination } from './pagination.js'
+import { buildPagination, formatTotal } from './pagination.js'
 
 const COLUMNS: {
   field: SortField
@@ -106,7 +107,7 @@ interface ListData {
   ignored: IgnoredParameters
   selection: readonly SelectedOrder[]
   items: Order[]
-  total: number
+  total: Omit<OrderList, 'items'>
   /** Currencies in use */
   currencies: string[]
   views: SavedView[]
@@ -163,7 +164,8 @@ function buildRow(
 
 /** Builds the list of orders. */
 export function buildListView(data: ListData, format: Formatters, calendar: DayCalendar) {
-  const { query, ignored, selection, items, total, currencies, views } = data
+  const { query, ignored, selection, items, currencies, views } = data
+  const { total } = data.total
   const { page, pageSize, sort } = query
   const chips = buildFilterChips(query, format)
   const firstPosition = (page - 1) * pageSize
@@ -244,10 +246,10 @@ export function buildListView(data: ListData, format: Formatters, calendar: DayC
           }
         : null,
     rows: items.map((order, index) => buildRow(order, firstPosition + index, data, format)),
-    total: format.count(total),
+    total: formatTotal(data.total, format),
     count: total,
     isEmpty: total === 0 && chips.length === 0,
-    ...buildPagination(query, { total, count: items.length }, format),
+    ...buildPagination(query, { ...data.total, count: items.length }, format),
     exports: buildExportLinks(query),
   }
 }

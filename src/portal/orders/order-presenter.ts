@@ -21,6 +21,7 @@ import {
   parseListContext,
   type ListContext,
 } from './list-context.js'
+import { formatTotal } from './pagination.js'
 import type { Notice, OrderData, OrderPageState } from './order-data.js'
 import { buildOrderView } from './order-view.js'
 
@@ -162,7 +163,7 @@ export function createOrderPresenter(app: FastifyInstance) {
           href: getContextListUrl(context, order.id),
           position: neighbours && {
             number: data.format.count(neighbours.position + 1),
-            total: data.format.count(neighbours.total),
+            total: formatTotal(neighbours, data.format),
           },
           previous: buildLink(neighbours?.previous, -1),
           next: buildLink(neighbours?.next, 1),

@@ -1,3 +1,4 @@
+import { MAX_EXACT_TOTAL, type OrderList } from '../../orders/store/order-store.js'
 import { buildListUrl, type ListQuery } from '../../orders/list-query.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 
@@ -13,6 +14,14 @@ function listPageNumbers(page: number, pageCount: number): (number | null)[] {
   })
 }
 
+type Total = Pick<OrderList, 'total' | 'isTotalExact'>
+
+/** Formats the number of orders in a list: `1,234`, `10,000+` or `about 40,000`. */
+export function formatTotal({ total, isTotalExact }: Total, format: Formatters): string {
+  if (isTotalExact) return format.count(total)
+  return total === MAX_EXACT_TOTAL ? `${format.count(total)}+` : `about ${format.count(total)}`
+}
+
 /**
  * Builds the pagination of a list.
  *
@@ -20,11 +29,12 @@ function listPageNumbers(page: number, pageCount: number): (number | null)[] {
  */
 export function buildPagination(
   query: ListQuery,
-  { total, count }: { total: number; count: number },
+  { total, isTotalExact, count }: Total & { count: number },
   format: Formatters,
 ) {
   const { page, pageSize } = query
-  const pageCount = Math.max(1, Math.ceil(total / pageSize))
+  const hasMore = !isTotalExact && count === pageSize
+  const pageCount = Math.max(1, Math.ceil(total / pageSize), hasMore ? page + 1 : 0)
   const buildUrl = (number: number): string => buildListUrl({ ...query, page: number })
   const offset = (page - 1) * pageSize
   return {

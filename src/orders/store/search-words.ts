@@ -1,5 +1,6 @@
-import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../../core/formatting/money-formatter.js'
-import type { SqlFragment } from './query-conditions.js'
+import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../core/formatting/money-formatter.js'
+import { join } from './conditions.js'
+import type { Dialect, SqlFragment } from './dialect.js'
 import { toOrderNumberKey } from './search-text.js'
 
 /**
@@ -38,9 +39,12 @@ function toAmountCondition(word: string): SqlFragment | null {
   const amountMinor = Number(word.replace(/\D/g, ''))
   // PostgreSQL rejects integers of more than 64 bits.
   if (currencies.length === 0 || !Number.isSafeInteger(amountMinor)) return null
+  // The currencies in use, so that each is looked up in the index of amounts.
   const list = currencies.map(() => '?').join(', ')
   return {
-    sql: `amount_minor = ? AND currency ${isUsual ? 'NOT IN' : 'IN'} (${list})`,
+    sql: `amount_minor = ? AND currency IN (
+      SELECT DISTINCT currency FROM order_totals WHERE currency ${isUsual ? 'NOT IN' : 'IN'} (${list})
+    )`,
     values: [amountMinor, ...currencies],
   }
 }
@@ -50,10 +54,14 @@ export const toWord = (text: string): SearchWord => ({
   exact: toOrderNumberCondition(text) ?? toAmountCondition(text),
 })
 
-export const joinConditions = <Value>(
-  conditions: readonly SqlFragment<Value>[],
-  operator: 'AND' | 'OR',
-): SqlFragment<Value> => ({
-  sql: `(${conditions.map(({ sql }) => sql).join(` ${operator} `)})`,
-  values: conditions.flatMap(({ values }) => values),
-})
+const matchesWord = (dialect: Dialect, { text, exact }: SearchWord): SqlFragment => {
+  const containsText = { sql: dialect.containsText, values: [text] }
+  return exact === null ? containsText : join([containsText, exact], 'OR')
+}
+
+/** A condition on an order and its text: it matches every word. */
+export const matchesWords = (dialect: Dialect, words: readonly SearchWord[]): SqlFragment =>
+  join(
+    words.map((word) => matchesWord(dialect, word)),
+    'AND',
+  )

@@ -1,14 +1,10 @@
-import { parseDay, type DayCalendar } from '../../../core/formatting/day-calendar.js'
-import type { PaymentMethod } from '../../checkout.js'
-import type { OrderException, OrderFilters, OrderSort, SortField } from '../../order-filters.js'
-import type { DayRange } from '../../order-statistics.js'
+import type { SqlValue } from '../../database/database.js'
+import { parseDay, type DayCalendar } from '../../core/formatting/day-calendar.js'
+import type { PaymentMethod } from '../checkout.js'
+import type { OrderException, OrderFilters, OrderSort, SortField } from '../order-filters.js'
+import type { DayRange } from '../order-statistics.js'
+import type { Dialect, SqlFragment } from './dialect.js'
 import { EXCEPTION_CODES, toCalculatorCode, toStatusCode } from './order-row.js'
-
-/** Part of a query and its parameters. */
-export interface SqlFragment<Value = string | number> {
-  sql: string
-  values: Value[]
-}
 
 /** A range of timestamps, ms since 1970; `until` is excluded. */
 export interface TimeRange {
@@ -42,8 +38,10 @@ export const parseSort = (sort: OrderSort): { field: SortField; descending: bool
     ? { field: sort.slice(1) as SortField, descending: true }
     : { field: sort as SortField, descending: false }
 
-export function toOrderBy(field: SortField, descending: boolean): string {
-  const direction = descending ? 'DESC' : 'ASC'
+/** @param isReversed sorts in the opposite direction */
+export function toOrderBy(sort: OrderSort, isReversed = false): string {
+  const { field, descending } = parseSort(sort)
+  const direction = descending === isReversed ? 'ASC' : 'DESC'
   const columns = [...SORT_COLUMNS[field], 'orders.id']
   return `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(', ')}`
 }
@@ -60,22 +58,17 @@ export function toTimeRange({ from, to }: DayRange, calendar: DayCalendar): Time
   }
 }
 
-const toInCondition = (column: string, values: (string | number)[]): SqlFragment => ({
+/** A condition for a short list of values; for long ones, see the dialect. */
+export const isIn = (column: string, values: (string | number)[]): SqlFragment => ({
   sql: `${column} IN (${values.map(() => '?').join(', ')})`,
   values,
 })
 
 const toExceptionCondition = (exceptions: readonly OrderException[]): SqlFragment =>
-  toInCondition(
+  isIn(
     'exception',
     exceptions.map((name) => EXCEPTION_CODES[name]),
   )
-
-/** Queries for the numbers in a JSON array. */
-const ID_LISTS = {
-  sqlite: 'SELECT value FROM json_each(?)',
-  postgres: 'SELECT value::bigint FROM json_array_elements_text(?::json)',
-}
 
 /** Matches the JSON text: quotes inside values are escaped, so only the field itself matches. */
 const toMethodCondition = (methods: readonly PaymentMethod[]): SqlFragment => ({
@@ -87,23 +80,21 @@ const toMethodCondition = (methods: readonly PaymentMethod[]): SqlFragment => ({
 export function toConditions(
   filters: OrderFilters,
   calendar: DayCalendar,
-  engine: keyof typeof ID_LISTS = 'sqlite',
+  dialect: Dialect,
 ): SqlFragment[] {
   const { status = [], calculatorType = [], exception = [], currency, from, to } = filters
   const { origin = [], paymentMethod = [], ids } = filters
   const conditions: SqlFragment[] = []
-  if (status.length > 0) conditions.push(toInCondition('status', status.map(toStatusCode)))
+  if (status.length > 0) conditions.push(isIn('status', status.map(toStatusCode)))
   if (calculatorType.length > 0) {
-    conditions.push(toInCondition('calculator_type', calculatorType.map(toCalculatorCode)))
+    conditions.push(isIn('calculator_type', calculatorType.map(toCalculatorCode)))
   }
   if (exception.length > 0) conditions.push(toExceptionCondition(exception))
-  if (origin.length > 0) conditions.push(toInCondition('origin', origin))
+  if (origin.length > 0) conditions.push(isIn('origin', origin))
   if (paymentMethod.length > 0) {
     conditions.push({ sql: "origin = 'guest'", values: [] }, toMethodCondition(paymentMethod))
   }
-  if (ids !== undefined) {
-    conditions.push({ sql: `orders.id IN (${ID_LISTS[engine]})`, values: [JSON.stringify(ids)] })
-  }
+  if (ids !== undefined) conditions.push(dialect.isOneOf('orders.id', ids))
   if (currency !== undefined) conditions.push({ sql: 'currency = ?', values: [currency] })
   if (from !== undefined || to !== undefined) {
     const { since, until } = toTimeRange(toDayRange(filters), calendar)
@@ -112,23 +103,14 @@ export function toConditions(
   return conditions
 }
 
+/** Joins conditions with AND or OR, in parentheses. */
+export const join = (conditions: readonly SqlFragment[], operator: 'AND' | 'OR'): SqlFragment => ({
+  sql: `(${conditions.map(({ sql }) => sql).join(` ${operator} `)})`,
+  values: toValues(conditions),
+})
+
 export const toWhere = (conditions: readonly { sql: string }[]): string =>
   conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`
 
-export const toValues = <Value>(conditions: readonly SqlFragment<Value>[]): Value[] =>
+export const toValues = (conditions: readonly SqlFragment[]): SqlValue[] =>
   conditions.flatMap(({ values }) => values)
-
-/** A query for the number of orders that match filters by day, status and currency only. */
-export function toTotalsQuery({ status = [], currency, ...days }: OrderFilters): SqlFragment {
-  const { from, to } = toDayRange(days)
-  const conditions: SqlFragment[] = []
-  if (from !== null) conditions.push({ sql: 'day >= ?', values: [from] })
-  if (to !== null) conditions.push({ sql: 'day <= ?', values: [to] })
-  if (status.length > 0) conditions.push(toInCondition('status', status.map(toStatusCode)))
-  if (currency !== undefined) conditions.push({ sql: 'currency = ?', values: [currency] })
-  return {
-    sql: `SELECT CAST(coalesce(sum(orders), 0) AS BIGINT) AS count
-      FROM order_totals ${toWhere(conditions)}`,
-    values: toValues(conditions),
-  }
-}

@@ -1,0 +1,110 @@
+import type { Queryable } from '../../database/database.js'
+import type { DayCalendar } from '../../core/formatting/day-calendar.js'
+import { areTotalsFilters, type OrderFilters, type OrderSort } from '../order-filters.js'
+import {
+  isIn,
+  parseSort,
+  SORT_INDEXES,
+  toConditions,
+  toDayRange,
+  toOrderBy,
+  toValues,
+  toWhere,
+} from './conditions.js'
+import type { Dialect, SqlFragment } from './dialect.js'
+import { toStatusCode } from './order-row.js'
+import { MAX_EXACT_TOTAL, type ListSlice } from './order-store.js'
+
+/** A number of orders, see `OrderList`. */
+export interface Total {
+  total: number
+  isTotalExact: boolean
+}
+
+/** IDs of the orders in a slice, sorted. */
+export interface FoundOrders extends Total {
+  ids: number[]
+}
+
+/** Finds orders by filters; searches are in OrderSearch. */
+export class OrderFinder {
+  constructor(
+    readonly dialect: Dialect,
+    readonly calendar: DayCalendar,
+  ) {}
+
+  async find(tx: Queryable, filters: OrderFilters, slice: ListSlice): Promise<FoundOrders> {
+    const total = await this.count(tx, filters)
+    return { ids: await this.#walk(tx, filters, slice, total), ...total }
+  }
+
+  toConditions(filters: OrderFilters): SqlFragment[] {
+    return toConditions(filters, this.calendar, this.dialect)
+  }
+
+  /** The orders in a FROM clause, read in the order of their sort field. */
+  walkIndex(sort: OrderSort): string {
+    return `orders ${this.dialect.indexedBy(SORT_INDEXES[parseSort(sort).field])}`
+  }
+
+  /** Counts the orders that match the filters, without the search; counts up to `max` orders. */
+  async count(tx: Queryable, matching: OrderFilters, max = MAX_EXACT_TOTAL): Promise<Total> {
+    const filters = { ...matching, q: '' }
+    if (areTotalsFilters(filters))
+      return { total: await readTotal(tx, filters), isTotalExact: true }
+    const conditions = this.toConditions(filters)
+    const index =
+      (filters.exception ?? []).length > 0 ? 'orders_by_exception' : 'orders_by_placed_at'
+    const [row] = await tx.query<{ count: number }>(
+      `SELECT count(*) AS count FROM (
+         SELECT 1 FROM orders ${this.dialect.indexedBy(index)} ${toWhere(conditions)} LIMIT ?
+       ) AS matches`,
+      [...toValues(conditions), max + 1],
+    )
+    const count = row?.count ?? 0
+    return { total: Math.min(count, max), isTotalExact: count <= max }
+  }
+
+  /**
+   * Reads a slice along the index of its sort field, which contains the columns of all filters. A
+   * slice in the second half is read from the end, which is closer.
+   */
+  async #walk(
+    tx: Queryable,
+    filters: OrderFilters,
+    { sort, offset, limit }: ListSlice,
+    { total, isTotalExact }: Total,
+  ): Promise<number[]> {
+    const length = isTotalExact ? Math.max(0, Math.min(limit, total - offset)) : limit
+    if (length === 0) return []
+    const isReversed = isTotalExact && offset > total / 2
+    const conditions = this.toConditions(filters)
+    const ids = await selectIds(tx, {
+      sql: `SELECT id FROM ${this.walkIndex(sort)} ${toWhere(conditions)}
+        ${toOrderBy(sort, isReversed)} LIMIT ? OFFSET ?`,
+      values: [...toValues(conditions), length, isReversed ? total - offset - length : offset],
+    })
+    return isReversed ? ids.reverse() : ids
+  }
+}
+
+export async function selectIds(tx: Queryable, { sql, values }: SqlFragment): Promise<number[]> {
+  return (await tx.query<{ id: number }>(sql, values)).map(({ id }) => id)
+}
+
+/** Reads the number of orders that match filters by day, status and currency only. */
+async function readTotal(tx: Queryable, filters: OrderFilters): Promise<number> {
+  const { status = [], currency } = filters
+  const { from, to } = toDayRange(filters)
+  const conditions: SqlFragment[] = []
+  if (from !== null) conditions.push({ sql: 'day >= ?', values: [from] })
+  if (to !== null) conditions.push({ sql: 'day <= ?', values: [to] })
+  if (status.length > 0) conditions.push(isIn('status', status.map(toStatusCode)))
+  if (currency !== undefined) conditions.push({ sql: 'currency = ?', values: [currency] })
+  const [row] = await tx.query<{ total: number }>(
+    `SELECT CAST(coalesce(sum(orders), 0) AS BIGINT) AS total
+     FROM order_totals ${toWhere(conditions)}`,
+    toValues(conditions),
+  )
+  return row?.total ?? 0
+}

@@ -1,0 +1,150 @@
+import type { Database, Queryable } from '../../database/database.js'
+import { createDayCalendar } from '../../core/formatting/day-calendar.js'
+import { MAX_IMPORTED_ID } from '../order-id.js'
+import { formatOrderNumber, ORDER_NUMBER_PREFIX } from '../order-number.js'
+import { DIALECTS, type Dialect } from './dialect.js'
+import { addMany } from './order-records.js'
+import type { ImportConflict, StagedOrders } from './staged-orders.js'
+import { readTimeZone } from './store-settings.js'
+import { addTotals, TotalsSum } from './totals.js'
+
+export interface ImportConflicts {
+  /** The first conflicts, by line */
+  first: ImportConflict[]
+  total: number
+}
+
+export type ImportResult =
+  { outcome: 'imported'; orders: number } | ({ outcome: 'conflicts' } & ImportConflicts)
+
+interface Options {
+  /** Maximum number of conflicts to return */
+  maxConflicts: number
+  /** Called with a description of each phase */
+  onPhase?: (phase: string) => void
+}
+
+const BATCH_SIZE = 1_000
+
+function* split<T>(values: readonly T[]): Generator<T[]> {
+  for (let start = 0; start < values.length; start += BATCH_SIZE) {
+    yield values.slice(start, start + BATCH_SIZE)
+  }
+}
+
+/** Finds conflicts of staged orders with existing orders. */
+export async function findConflicts(
+  tx: Queryable,
+  { isOneOf }: Dialect,
+  { ids, numbers }: Pick<StagedOrders, 'ids' | 'numbers'>,
+  max: number,
+): Promise<ImportConflicts> {
+  const conflicts: ImportConflict[] = []
+  const find = ({ sql, values }: ReturnType<typeof isOneOf>) =>
+    tx.query<{ id: number; orderNumber: string }>(
+      `SELECT id, order_number AS "orderNumber" FROM orders WHERE ${sql}`,
+      values,
+    )
+  for (const batch of split([...ids.keys()])) {
+    for (const owner of await find(isOneOf('id', batch))) {
+      conflicts.push({ line: ids.get(owner.id) ?? 0, field: 'id', owner })
+    }
+  }
+  for (const batch of split([...numbers.keys()])) {
+    for (const owner of await find(isOneOf('order_number', batch))) {
+      const line = numbers.get(owner.orderNumber) ?? 0
+      conflicts.push({ line, field: 'orderNumber', owner })
+    }
+  }
+  conflicts.sort((a, b) => a.line - b.line || (a.field < b.field ? -1 : 1))
+  return { first: conflicts.slice(0, max), total: conflicts.length }
+}
+
+const NUMBER = new RegExp(`^${ORDER_NUMBER_PREFIX}(\\d+)$`)
+
+/**
+ * The number in `CW-000042`; 0 for numbers in other formats, and above MAX_IMPORTED_ID, because
+ * another system must have assigned them.
+ */
+export function parseOrderNumber(orderNumber: string): number {
+  const number = Number(NUMBER.exec(orderNumber)?.[1] ?? 0)
+  return number <= MAX_IMPORTED_ID ? number : 0
+}
+
+/** Assigns IDs and order numbers above all existing and staged ones. */
+class NumberSeries {
+  constructor(
+    readonly tx: Queryable,
+    readonly staged: StagedOrders,
+    public nextId: number,
+    public nextNumber: number,
+  ) {}
+
+  takeId(): string {
+    return String(this.nextId++)
+  }
+
+  async takeNumber(): Promise<string> {
+    while (await this.#isTaken(formatOrderNumber(this.nextNumber))) this.nextNumber++
+    return formatOrderNumber(this.nextNumber++)
+  }
+
+  async #isTaken(orderNumber: string): Promise<boolean> {
+    // Lower numbers are below `nextNumber` already.
+    if (this.nextNumber <= MAX_IMPORTED_ID) return false
+    if (this.staged.numbers.has(orderNumber)) return true
+    const sql = 'SELECT 1 FROM orders WHERE order_number = ?'
+    return (await this.tx.query(sql, [orderNumber])).length > 0
+  }
+}
+
+async function startSeries(
+  tx: Queryable,
+  dialect: Dialect,
+  staged: StagedOrders,
+): Promise<NumberSeries> {
+  const [highest] = await tx.query<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM orders')
+  const [next] = await tx.query<{ value: number }>(dialect.nextNumber)
+  let [nextId, nextNumber] = [(highest?.id ?? 0) + 1, next?.value ?? 1]
+  for (const id of staged.ids.keys()) nextId = Math.max(nextId, id + 1)
+  for (const orderNumber of staged.numbers.keys()) {
+    nextNumber = Math.max(nextNumber, parseOrderNumber(orderNumber) + 1)
+  }
+  return new NumberSeries(tx, staged, nextId, nextNumber)
+}
+
+/**
+ * Imports all staged orders, or none, in one transaction, with search texts, totals and history.
+ * Meanwhile, others can read orders but not write them.
+ */
+export function importMany(
+  database: Database,
+  staged: StagedOrders,
+  { maxConflicts, onPhase = () => undefined }: Options,
+): Promise<ImportResult> {
+  const dialect = DIALECTS[database.engine]
+  return database.migrate(async (tx): Promise<ImportResult> => {
+    onPhase('checking for conflicts')
+    await dialect.lockOrders(tx)
+    const conflicts = await findConflicts(tx, dialect, staged, maxConflicts)
+    if (conflicts.total > 0) return { outcome: 'conflicts', ...conflicts }
+
+    onPhase('copying orders')
+    const series = await startSeries(tx, dialect, staged)
+    const totals = new TotalsSum(createDayCalendar(await readTimeZone(tx)))
+    for (const batch of staged.readBatches()) {
+      const records = []
+      for (const { order, by, history } of batch) {
+        const id = order.id ?? series.takeId()
+        const orderNumber = order.orderNumber ?? (await series.takeNumber())
+        records.push({ order: { ...order, id, orderNumber }, by, history })
+      }
+      await addMany(tx, dialect, records, totals)
+    }
+    await dialect.continueNumbers(tx, series.nextNumber)
+    onPhase('updating statistics')
+    await addTotals(tx, totals)
+    onPhase('writing to disk')
+    return { outcome: 'imported', orders: staged.count }
+  })
+}

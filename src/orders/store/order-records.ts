@@ -1,0 +1,218 @@
+import type { Queryable } from '../../database/database.js'
+import { summarizeAttempt, type AttemptSummary } from '../attempt.js'
+import { toErasedChanges } from '../erasure.js'
+import type { FieldChange, HistoryEntry, Order } from '../order.js'
+import type { Dialect } from './dialect.js'
+import {
+  formatTime,
+  READ_COLUMNS,
+  ROW_COLUMNS,
+  toOrder,
+  toOrderRow,
+  type OrderRow,
+  type ReadRow,
+} from './order-row.js'
+import { toSearchText } from './search-text.js'
+import type { TotalsSum } from './totals.js'
+
+/** An order with its history. */
+export interface RecordedOrder {
+  order: Order
+  /** User who created the order */
+  by: string
+  /** Oldest first, excluding the creation of the order */
+  history: readonly HistoryEntry[]
+}
+
+/** Returns the existing orders, in the order of `ids`. */
+export async function readOrders(
+  tx: Queryable,
+  dialect: Dialect,
+  ids: readonly number[],
+): Promise<Order[]> {
+  const { sql, values } = dialect.isOneOf('id', ids)
+  const rows = await tx.query<ReadRow>(`SELECT ${READ_COLUMNS} FROM orders WHERE ${sql}`, values)
+  const orders = new Map(rows.map((row) => [row.id, toOrder(row)]))
+  return ids.flatMap((id) => orders.get(id) ?? [])
+}
+
+export async function readOrder(tx: Queryable, id: number): Promise<Order | null> {
+  const sql = `SELECT ${READ_COLUMNS} FROM orders WHERE id = ?`
+  const [row] = await tx.query<ReadRow>(sql, [id])
+  return row === undefined ? null : toOrder(row)
+}
+
+/**
+ * Reads an order's history, newest first, ending with the creation; `null` if the order does not
+ * exist.
+ */
+export async function readHistory(tx: Queryable, id: number): Promise<HistoryEntry[] | null> {
+  const [creation] = await tx.query<{ version: number; at: number; by: string }>(
+    'SELECT version, created_at AS at, created_by AS by FROM orders WHERE id = ?',
+    [id],
+  )
+  if (creation === undefined) return null
+  const rows = await tx.query<{ version: number; at: number; by: string; changes: string }>(
+    'SELECT version, at, by, changes FROM changes WHERE order_id = ? ORDER BY version DESC',
+    [id],
+  )
+  const entries = rows.map(({ version, at, by, changes }) => ({
+    at: formatTime(at),
+    by,
+    version,
+    changes: JSON.parse(changes) as FieldChange[],
+  }))
+  // The first version of an imported order can be higher than 1.
+  const version = (entries.at(-1)?.version ?? creation.version + 1) - 1
+  return [...entries, { at: formatTime(creation.at), by: creation.by, version, changes: [] }]
+}
+
+const summarizeLatestAttempt = (history: readonly HistoryEntry[]): AttemptSummary | null =>
+  history.reduce<AttemptSummary | null>(
+    (latest, { changes }) => summarizeAttempt(changes) ?? latest,
+    null,
+  )
+
+/** Limits the parameters of a statement. */
+const ROWS_PER_STATEMENT = 500
+
+async function insert<Name extends string>(
+  tx: Queryable,
+  table: string,
+  columns: readonly Name[],
+  rows: readonly Record<Name, string | number | null>[],
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+    const part = rows.slice(start, start + ROWS_PER_STATEMENT)
+    const placeholders = `(${columns.map(() => '?').join(', ')})`
+    await tx.query(
+      `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${part.map(() => placeholders).join(', ')}`,
+      part.flatMap((row) => columns.map((name) => row[name])),
+    )
+  }
+}
+
+const CHANGE_COLUMNS = ['order_id', 'version', 'at', 'by', 'changes'] as const
+
+/**
+ * Adds orders with their history and search text, in the caller's transaction, which must end with
+ * `addTotals`.
+ */
+export async function addMany(
+  tx: Queryable,
+  dialect: Dialect,
+  orders: readonly RecordedOrder[],
+  totals: TotalsSum,
+): Promise<void> {
+  if (orders.length === 0) return
+  // The search index of SQLite is faster if the IDs ascend.
+  const sorted = orders.toSorted((a, b) => Number(a.order.id) - Number(b.order.id))
+  const rows = sorted.map(({ order, by, history }) =>
+    toOrderRow(order, by, summarizeLatestAttempt(history)),
+  )
+  const changes = sorted.flatMap(({ order, history }) =>
+    history.map((entry) => ({
+      order_id: Number(order.id),
+      version: entry.version,
+      at: Date.parse(entry.at),
+      by: entry.by,
+      changes: JSON.stringify(entry.changes),
+    })),
+  )
+  await insert(tx, 'orders', ROW_COLUMNS, rows)
+  await insert(tx, 'changes', CHANGE_COLUMNS, changes)
+  await dialect.addTexts(
+    tx,
+    sorted.map(({ order }) => ({ id: Number(order.id), text: toSearchText(order) })),
+  )
+  for (const row of rows) totals.add(row)
+}
+
+const UPDATED_COLUMNS = ROW_COLUMNS.filter(
+  (name) => !['id', 'placed_at', 'created_at', 'created_by', 'attempt'].includes(name),
+)
+
+export interface OrderChange {
+  before: Order
+  after: Order
+  by: string
+  changes: FieldChange[]
+}
+
+/**
+ * Replaces an order with its next version, in the caller's transaction, which must end with
+ * `addTotals`. Returns `false` if the order no longer has the version of `before`.
+ */
+export async function replace(
+  tx: Queryable,
+  dialect: Dialect,
+  { before, after, by, changes }: OrderChange,
+  totals: TotalsSum,
+): Promise<boolean> {
+  const row = toOrderRow(after, by)
+  // The version is checked again, because another process may have changed the order since.
+  const updated = await tx.query(
+    `UPDATE orders SET ${UPDATED_COLUMNS.map((name) => `${name} = ?`).join(', ')}
+     WHERE id = ? AND version = ? RETURNING id`,
+    [...UPDATED_COLUMNS.map((name) => row[name]), row.id, before.version],
+  )
+  if (updated.length === 0) return false
+  const [stored, text] = [await readText(tx, dialect, row.id), toSearchText(after)]
+  if (stored !== text) await dialect.replaceText(tx, { id: row.id, text: stored }, text)
+  await insert(tx, 'changes', CHANGE_COLUMNS, [
+    {
+      order_id: row.id,
+      version: after.version,
+      at: row.updated_at,
+      by,
+      changes: JSON.stringify(changes),
+    },
+  ])
+  const attempt = summarizeAttempt(changes)
+  if (attempt !== null) {
+    await tx.query('UPDATE orders SET attempt = ? WHERE id = ?', [JSON.stringify(attempt), row.id])
+  }
+  totals.add(toOrderRow(before, by), -1)
+  totals.add(row)
+  return true
+}
+
+/** The stored text, which an earlier version may have written. */
+async function readText(tx: Queryable, { texts }: Dialect, id: number): Promise<string> {
+  const [row] = await tx.query<{ text: string }>(`SELECT text FROM ${texts} WHERE id = ?`, [id])
+  return row?.text ?? ''
+}
+
+/**
+ * Removes an order with its history, in the caller's transaction, which must end with `addTotals`.
+ * Does nothing if it does not exist.
+ */
+export async function remove(
+  tx: Queryable,
+  dialect: Dialect,
+  id: number,
+  totals: TotalsSum,
+): Promise<void> {
+  const [row] = await tx.query<OrderRow>('SELECT * FROM orders WHERE id = ?', [id])
+  if (row === undefined) return
+  await dialect.replaceText(tx, { id, text: await readText(tx, dialect, id) }, null)
+  await tx.query('DELETE FROM changes WHERE order_id = ?', [id])
+  await tx.query('DELETE FROM orders WHERE id = ?', [id])
+  totals.add(row, -1)
+}
+
+/** Erases personal data from the history of an order, in the caller's transaction. */
+export async function eraseHistory(tx: Queryable, id: number): Promise<void> {
+  const entries = await tx.query<{ version: number; changes: string }>(
+    'SELECT version, changes FROM changes WHERE order_id = ?',
+    [id],
+  )
+  for (const { version, changes } of entries) {
+    const erased = toErasedChanges(JSON.parse(changes) as FieldChange[])
+    await tx.query('UPDATE changes SET changes = ? WHERE order_id = ? AND version = ?', [
+      JSON.stringify(erased),
+      id,
+      version,
+    ])
+  }
+}

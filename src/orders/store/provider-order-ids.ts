@@ -1,0 +1,71 @@
+import type { Queryable } from '../../database/database.js'
+import { isReset } from '../attempt.js'
+import type { Dialect } from './dialect.js'
+import { readHistory, readOrder } from './order-records.js'
+import type { ProviderOrderRef } from './order-store.js'
+
+/** More orders than any page shows. */
+const MAX_WITH_SAME_ID = 10
+
+/**
+ * Number of provider order IDs to read per result. Some IDs do not count, because they belong to
+ * attempts that were reset.
+ */
+const CANDIDATES_PER_RESULT = 20
+
+/** Finds orders by their ID at the provider. */
+export const findByProviderId = (
+  tx: Queryable,
+  { indexedBy }: Dialect,
+  orderSourceId: string,
+): Promise<ProviderOrderRef[]> =>
+  tx.query<ProviderOrderRef>(
+    `SELECT id, order_number AS "orderNumber", order_source_id AS "orderSourceId"
+     FROM orders ${indexedBy('orders_by_source_id')}
+     WHERE order_source_id IS NOT NULL AND order_source_id = ?
+     ORDER BY id LIMIT ${MAX_WITH_SAME_ID}`,
+    [orderSourceId],
+  )
+
+/** Current IDs, and IDs of placed orders in the history; an order can be returned more than once. */
+function findCandidates(
+  tx: Queryable,
+  dialect: Dialect,
+  excluded: readonly string[],
+  limit: number,
+): Promise<ProviderOrderRef[]> {
+  const isOther = dialect.isNoneOf('order_source_id', excluded)
+  const wasOther = dialect.isNoneOf('source_id', excluded)
+  return tx.query<ProviderOrderRef>(
+    `WITH placements AS MATERIALIZED (${dialect.placements})
+     SELECT id, order_number AS "orderNumber", order_source_id AS "orderSourceId"
+     FROM orders ${dialect.indexedBy('orders_by_source_id')}
+     WHERE order_source_id IS NOT NULL AND ${isOther.sql}
+     UNION ALL
+     SELECT id, order_number, source_id FROM placements JOIN orders ON id = order_id
+     WHERE ${wasOther.sql}
+     LIMIT ?`,
+    [...isOther.values, ...wasOther.values, limit],
+  )
+}
+
+/** See `OrderStore`. */
+export async function findOtherProviderOrders(
+  tx: Queryable,
+  dialect: Dialect,
+  excluded: readonly string[],
+  limit: number,
+): Promise<ProviderOrderRef[]> {
+  const found = new Map<string, ProviderOrderRef>()
+  for (const ref of await findCandidates(tx, dialect, excluded, limit * CANDIDATES_PER_RESULT)) {
+    const { id, orderSourceId } = ref
+    const isCurrent = (await readOrder(tx, id))?.orderSourceId === orderSourceId
+    if (isCurrent || !isReset((await readHistory(tx, id)) ?? [], orderSourceId)) {
+      found.set(`${id} ${orderSourceId}`, ref)
+    }
+    if (found.size === limit) break
+  }
+  return [...found.values()].sort(
+    (a, b) => b.id - a.id || (a.orderSourceId < b.orderSourceId ? -1 : 1),
+  )
+}

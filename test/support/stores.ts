@@ -1,0 +1,30 @@
+import type { Database } from '../../src/database/database.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import { openDatabaseOrderStore } from '../../src/orders/store/database-order-store.js'
+import type { OrderStore } from '../../src/orders/store/order-store.js'
+
+const log = { error: () => undefined }
+
+/** Opens an order store in a file, which is closed with the store. */
+export async function openFileStore({
+  path,
+  timeZone,
+  onDamage,
+}: {
+  path: string
+  timeZone: string
+  onDamage?: () => void
+}): Promise<OrderStore> {
+  const database = openSqliteDatabase(path, onDamage && { onDamage })
+  const source = { type: 'sqlite', path } as const
+  const store = await openDatabaseOrderStore({ database, source, timeZone, log })
+  return { ...store, close: () => database.close() }
+}
+
+/** Opens the order store of a PostgreSQL database, which stays open. */
+export const openPostgresStore = (
+  database: Database,
+  url: string,
+  timeZone = 'UTC',
+): Promise<OrderStore> =>
+  openDatabaseOrderStore({ database, source: { type: 'postgres', url }, timeZone, log })
