@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import {
-  checkRules,
   limit,
   optional,
   type ConfigPart,
   type Values,
+  type ConfigRule,
 } from '../core/config/config-part.js'
 import { isPublic, toPublicError } from '../core/config/core-config.js'
 import { parseAdminAccounts } from './admin-accounts.js'
@@ -32,24 +32,24 @@ function findDuplicateEmails(accounts: string): string[] {
   return [...new Set(emails.filter((email, index) => emails.indexOf(email) !== index))]
 }
 
+const rules: readonly ConfigRule[] = [
+  [
+    'ADMIN_ACCOUNTS',
+    (text) => parseAdminAccounts(text) !== null,
+    'must be email:hash pairs, comma-separated; npm run -s admin:hash prints one',
+  ],
+]
+
 function findErrors(environment: NodeJS.ProcessEnv): string[] {
-  const errors = checkRules(environment, [
-    [
-      'ADMIN_ACCOUNTS',
-      (text) => parseAdminAccounts(text) !== null,
-      'must be email:hash pairs, comma-separated; npm run -s admin:hash prints one',
-    ],
-  ])
   const { ADMIN_ACCOUNTS } = environment
-  const duplicates = findDuplicateEmails(ADMIN_ACCOUNTS ?? '')
-  if (duplicates.length > 0) {
-    errors.push(`ADMIN_ACCOUNTS must list each administrator once: ${duplicates.join(', ')}`)
+  if (ADMIN_ACCOUNTS === undefined) {
+    return isPublic(environment) ? [toPublicError('ADMIN_ACCOUNTS')] : []
   }
-  if (ADMIN_ACCOUNTS === undefined && isPublic(environment)) {
-    errors.push(toPublicError('ADMIN_ACCOUNTS'))
-  }
-  return errors
+  const duplicates = findDuplicateEmails(ADMIN_ACCOUNTS)
+  return duplicates.length === 0
+    ? []
+    : [`ADMIN_ACCOUNTS must list each administrator once: ${duplicates.join(', ')}`]
 }
 
 /** Accounts, sign-in and API keys. */
-export const accountConfig = { variables, findErrors } satisfies ConfigPart
+export const accountConfig = { variables, rules, findErrors } satisfies ConfigPart

@@ -1,10 +1,10 @@
 import {
-  checkRules,
   optional,
   toSecretRule,
   toUrlRule,
   type ConfigPart,
   type Values,
+  type ConfigRule,
 } from '../core/config/config-part.js'
 
 declare module '../core/config/config.js' {
@@ -16,8 +16,7 @@ const variables = {
   CHECKOUT_SECRET: optional('At least 32 bytes; signs the parameters sent to CHECKOUT_URL'),
 }
 
-const findErrors = (environment: NodeJS.ProcessEnv): string[] =>
-  checkRules(environment, [toUrlRule('CHECKOUT_URL'), toSecretRule('CHECKOUT_SECRET')])
+const rules: readonly ConfigRule[] = [toUrlRule('CHECKOUT_URL'), toSecretRule('CHECKOUT_SECRET')]
 
 /** The shop that results link to. */
-export const calculatorConfig = { variables, findErrors } satisfies ConfigPart
+export const calculatorConfig = { variables, rules } satisfies ConfigPart

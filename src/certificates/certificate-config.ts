@@ -1,4 +1,9 @@
-import { checkRules, optional, type ConfigPart, type Values } from '../core/config/config-part.js'
+import {
+  optional,
+  type ConfigPart,
+  type Values,
+  type ConfigRule,
+} from '../core/config/config-part.js'
 import { readFileSync } from 'node:fs'
 
 declare module '../core/config/config.js' {
@@ -20,10 +25,9 @@ function isFontFile(path: string): boolean {
   }
 }
 
-const findErrors = (environment: NodeJS.ProcessEnv): string[] =>
-  checkRules(environment, [
-    ['CERTIFICATE_FONT', isFontFile, 'must be the path of a TTF or OTF file'],
-  ])
+const rules: readonly ConfigRule[] = [
+  ['CERTIFICATE_FONT', isFontFile, 'must be the path of a TTF or OTF file'],
+]
 
 /** Certificates. */
-export const certificateConfig = { variables, findErrors } satisfies ConfigPart
+export const certificateConfig = { variables, rules } satisfies ConfigPart

@@ -3,7 +3,6 @@ import { formatMoney } from '../core/formatting/money-formatter.js'
 import { getNumberFormatter } from '../core/formatting/number-formatter.js'
 import { getLocale } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
-import { handleStoreError } from '../orders/store-error-handler.js'
 import type { CertificateState } from './issued-certificates.js'
 import { getCertificateNumber, type Certificate } from './certificate.js'
 import { buildCertificateView } from './certificate-view.js'
@@ -30,7 +29,6 @@ function requireCertificate<T>(certificate: T | null): T {
 const pages: FastifyPluginAsync = async (app) => {
   const { certificates, orderLinks } = app
   const { getUrl, formatDate } = certificates
-  app.setErrorHandler(handleStoreError)
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('referrer-policy', 'no-referrer')
     done()

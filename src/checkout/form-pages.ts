@@ -8,7 +8,7 @@ import { getDecimalSign, getLocale } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import { WHOLE_TRIP } from '../orders/share.js'
-import { handleStoreError } from '../orders/store-error-handler.js'
+import { logError } from '../core/http/log-error.js'
 import { parseJson } from '../core/validation/is-object.js'
 import { createFormId, isFormId, type FormTokens } from './form-token.js'
 import { getCertificateName, parseOrderForm, toText, type OrderForm } from './order-form.js'
@@ -255,11 +255,11 @@ const pages: FastifyPluginAsync<Options> = async (
         const order = { trip, details, isPublic: form.isPublic, quote, paymentMethod }
         placed = await placeOrder(order, knownId, getClientAddress(request))
       } catch (error) {
-        const problem = await handleStoreError(error, request).catch((one: unknown) => one)
-        if (!(problem instanceof Problem)) throw problem
+        if (!(error instanceof Problem)) throw error
+        if (error.statusCode >= 500) logError(error, request)
         orders.inc({ outcome: 'failed' })
-        reply.code(problem.statusCode).headers(problem.headers)
-        return showForm(reply, { ...state, alert: problem.message, showErrors: true })
+        reply.code(error.statusCode).headers(error.headers)
+        return showForm(reply, { ...state, alert: error.message, showErrors: true })
       }
       if (placed.outcome === 'idempotency_key_reused') {
         const duplicate = { ...state, formId: createFormId(), notice: 'duplicate' as const }

@@ -4,7 +4,6 @@ import { getLocale } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import type { Order } from '../orders/order.js'
-import { handleStoreError } from '../orders/store-error-handler.js'
 import type { PageFormat } from '../core/formatting/mass-formatter.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import type { Payment } from '../payments/payment.js'
@@ -43,7 +42,6 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
     timeStyle: 'short',
     timeZone,
   })
-  app.setErrorHandler(handleStoreError)
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('referrer-policy', 'no-referrer')
     done()

@@ -42,13 +42,14 @@ if (process.argv.length === 2) fail(USAGE)
 const request = readArguments()
 try {
   const config = await loadConfig()
-  const { database, postgres } = await openServiceDatabase(config)
+  const database = await openServiceDatabase(config)
   const by = { actor: 'command line', address: null }
   const { key } = await createApiKeyStore(database).create(request, by)
   await database.close()
   process.stdout.write(`${key}\n`)
   // The key is not valid for a service with other data, such as the demo.
-  const place = postgres === null ? resolve(getDatabasePath(config.DATA_DIR)) : 'PostgreSQL'
+  const place =
+    database.engine === 'sqlite' ? resolve(getDatabasePath(config.DATA_DIR)) : 'PostgreSQL'
   process.stderr.write(`Valid for the service that stores its data in ${place}.\n`)
 } catch (error) {
   const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(

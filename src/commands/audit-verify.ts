@@ -33,12 +33,8 @@ function readArguments(): AuditHead | undefined {
 
 const recorded = readArguments()
 try {
-  const { database, postgres } = await openServiceDatabase(await loadConfig())
-  // A SQLite transaction reads from a consistent snapshot, as `readSnapshot` does.
-  if (postgres === null) await database.query('BEGIN')
-  const check = await (postgres === null
-    ? verifyChain(database, recorded)
-    : postgres.readSnapshot((tx) => verifyChain(tx, recorded)))
+  const database = await openServiceDatabase(await loadConfig())
+  const check = await database.readSnapshot((tx) => verifyChain(tx, recorded))
   await database.close()
   if (!check.ok) fail(`The audit log is broken at position ${check.position}: ${check.reason}.`)
   const { position, hash } = check.head

@@ -72,7 +72,7 @@ async function openStore(): Promise<OpenedStore> {
   }
   const path = config.DATABASE_URL === undefined ? getDatabasePath(config.DATA_DIR) : null
   const isNew = path !== null && !existsSync(path)
-  const { database } = await openServiceDatabase(config)
+  const database = await openServiceDatabase(config)
   if (isNew) await setTimeZone(database, config.TIME_ZONE)
   const location = path === null ? 'PostgreSQL' : `${path}${isNew ? ' (new database)' : ''}`
   return { database, location, path }

@@ -20,7 +20,7 @@ function fail(message: string): never {
 const email = process.argv[2]?.toLowerCase()
 if (email === undefined || process.argv.length > 3) fail(USAGE)
 try {
-  const { database } = await openServiceDatabase(await loadConfig())
+  const database = await openServiceDatabase(await loadConfig())
   const isRemoved = await database.write(async (tx) => {
     if (!(await deleteSecondFactors(tx, email))) return false
     await endSessions(tx, email)

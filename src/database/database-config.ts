@@ -1,5 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { checkRules, optional, type ConfigPart, type Values } from '../core/config/config-part.js'
+import {
+  optional,
+  type ConfigPart,
+  type Values,
+  type ConfigRule,
+} from '../core/config/config-part.js'
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}
@@ -22,8 +27,9 @@ function isPostgresUrl(text: string): boolean {
   return url !== null && /^postgres(?:ql)?:$/.test(url.protocol)
 }
 
-const findErrors = (environment: NodeJS.ProcessEnv): string[] =>
-  checkRules(environment, [['DATABASE_URL', isPostgresUrl, 'must be a postgres or postgresql URL']])
+const rules: readonly ConfigRule[] = [
+  ['DATABASE_URL', isPostgresUrl, 'must be a postgres or postgresql URL'],
+]
 
 /** The database of the service. */
-export const databaseConfig = { variables, findErrors } satisfies ConfigPart
+export const databaseConfig = { variables, rules } satisfies ConfigPart

@@ -83,7 +83,7 @@ function createIfMissing(path: string): void {
   }
 }
 
-/** Missing only in a database that somebody changed, which cannot be used. */
+/** Tables without which the service does not start. */
 const ORDER_TABLES = [
   'orders',
   'order_totals',

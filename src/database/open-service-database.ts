@@ -1,6 +1,6 @@
 import { getDatabasePath } from './database-path.js'
 import type { Database } from './database.js'
-import { openPostgres, type Postgres } from './postgres.js'
+import { openPostgres } from './postgres.js'
 import { migratePostgres } from './postgres-migrations.js'
 import { openSqliteDatabase } from './sqlite-database.js'
 
@@ -19,9 +19,9 @@ interface Settings {
 export async function openServiceDatabase(
   { DATA_DIR, DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize }: Settings,
   onError?: (error: Error) => void,
-): Promise<{ database: Database; postgres: Postgres | null }> {
+): Promise<Database> {
   if (url === undefined) {
-    return { database: openSqliteDatabase(getDatabasePath(DATA_DIR)), postgres: null }
+    return openSqliteDatabase(getDatabasePath(DATA_DIR))
   }
   const postgres = openPostgres(url, onError === undefined ? { poolSize } : { poolSize, onError })
   try {
@@ -30,5 +30,5 @@ export async function openServiceDatabase(
     await postgres.close()
     throw error
   }
-  return { database: postgres, postgres }
+  return postgres
 }

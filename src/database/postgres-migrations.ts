@@ -17,8 +17,7 @@ import {
 import { createOutboxTables, WEBHOOK_TABLES } from './outbox-tables.js'
 import { createStatusMigration } from './status-tables.js'
 import { createTotalsMigration } from './totals-tables.js'
-import type { Queryable } from './database.js'
-import type { Postgres } from './postgres.js'
+import type { Database, Queryable } from './database.js'
 import { existsAlready, isDuplicate } from './postgres-errors.js'
 
 /**
@@ -208,7 +207,7 @@ const LOCK = `
   INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING`
 
 /** IF NOT EXISTS does not help if multiple processes create the table at the same time. */
-async function createVersionTable(postgres: Postgres): Promise<void> {
+async function createVersionTable(postgres: Database): Promise<void> {
   try {
     await postgres.write((tx) => tx.query(LOCK))
   } catch (error) {
@@ -232,7 +231,7 @@ const readVersion = async (tx: Queryable, suffix = ''): Promise<number> => {
  * migrates, the others wait. Returns the previous version. Throws DatabaseError if a newer version
  * has migrated the database.
  */
-export async function migratePostgres(postgres: Postgres): Promise<number> {
+export async function migratePostgres(postgres: Database): Promise<number> {
   await createVersionTable(postgres)
   return postgres.migrate(async (tx) => {
     const version = await readVersion(tx, 'FOR UPDATE')

@@ -198,8 +198,6 @@ export function openPostgres(
   }
 }
 
-export type Postgres = Database
-
 /** Reads the rows of a query in batches, through a cursor on its own connection. */
 export async function* openPostgresCursor<Row>(
   url: string,

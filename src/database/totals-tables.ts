@@ -63,6 +63,7 @@ function createSortIndex(engine: Engine, name: string, columns: string): string[
 export const createTotalsMigration = (engine: Engine): string[] => [
   ...FILL_TOTALS[engine],
   'DROP INDEX orders_by_kind',
+  'DROP INDEX orders_by_origin',
   ...createSortIndex(engine, 'placed_at', 'placed_at'),
   ...createSortIndex(engine, 'order_number', 'order_number_key'),
   ...createSortIndex(engine, 'customer_name', 'customer_name_key'),

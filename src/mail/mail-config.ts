@@ -1,4 +1,9 @@
-import { checkRules, optional, type ConfigPart, type Values } from '../core/config/config-part.js'
+import {
+  optional,
+  type ConfigPart,
+  type Values,
+  type ConfigRule,
+} from '../core/config/config-part.js'
 import type { Config } from '../core/config/config.js'
 import { isLoopback } from '../core/http/client-address.js'
 import { isEmail } from '../core/validation/email-address.js'
@@ -74,20 +79,22 @@ export function parseMailAddress(text: string): MailAddress | null {
   return isEmail(address) && (name === '' || isTextLine(name)) ? { name, address } : null
 }
 
+const rules: readonly ConfigRule[] = [
+  [
+    'SMTP_URL',
+    (text) => parseSmtpUrl(text) !== null,
+    'must be a URL such as smtps://user:password@smtp.example.com, or smtp:// for STARTTLS; special characters percent-encoded',
+  ],
+  [
+    'MAIL_FROM',
+    (text) => parseMailAddress(text) !== null,
+    'must be an email address, with or without a name: Harbour Example <offset@example.com>',
+  ],
+]
+
 function findErrors(environment: NodeJS.ProcessEnv): string[] {
-  const errors = checkRules(environment, [
-    [
-      'SMTP_URL',
-      (text) => parseSmtpUrl(text) !== null,
-      'must be a URL such as smtps://user:password@smtp.example.com, or smtp:// for STARTTLS; special characters percent-encoded',
-    ],
-    [
-      'MAIL_FROM',
-      (text) => parseMailAddress(text) !== null,
-      'must be an email address, with or without a name: Harbour Example <offset@example.com>',
-    ],
-  ])
   const { SMTP_URL, MAIL_FROM, PUBLIC_BASE_URL } = environment
+  const errors: string[] = []
   if (SMTP_URL === undefined && MAIL_FROM === undefined) return errors
   if (SMTP_URL === undefined) errors.push('SMTP_URL is required with MAIL_FROM')
   if (MAIL_FROM === undefined) errors.push('MAIL_FROM is required with SMTP_URL')
@@ -110,4 +117,4 @@ export function getMailSettings({
 }
 
 /** The mail server. */
-export const mailConfig = { variables, findErrors } satisfies ConfigPart
+export const mailConfig = { variables, rules, findErrors } satisfies ConfigPart

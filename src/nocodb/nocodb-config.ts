@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { DEFAULT_TITLES, parseColumnTitles, type ColumnTitles } from './columns.js'
 import {
-  checkRules,
   optional,
   type ConfigPart,
   type ConfigRule,
@@ -77,7 +76,7 @@ function isBaseUrl(text: string): boolean {
   )
 }
 
-const RULES: readonly ConfigRule[] = [
+const rules: readonly ConfigRule[] = [
   ['DATABASE_BASE_URL', isBaseUrl, 'must be an http or https URL'],
   ['DATABASE_BASE_ID', (text) => ID.test(text), 'must be the ID of a base'],
   ['DATABASE_API_KEY', (text) => TOKEN.test(text), 'must be a NocoDB API token'],
@@ -96,10 +95,7 @@ const RULES: readonly ConfigRule[] = [
 function findErrors(environment: NodeJS.ProcessEnv): string[] {
   const isConfigured = REQUIRED.some((name) => environment[name] !== undefined)
   const missing = isConfigured ? REQUIRED.filter((name) => environment[name] === undefined) : []
-  return [
-    ...checkRules(environment, RULES),
-    ...missing.map((name) => `${name} is required because other NocoDB variables are set`),
-  ]
+  return missing.map((name) => `${name} is required because other NocoDB variables are set`)
 }
 
 /** While the table is set up, it may not exist yet. */
@@ -107,10 +103,7 @@ function findSetUpErrors(environment: NodeJS.ProcessEnv): string[] {
   const missing = REQUIRED.filter(
     (name) => name !== 'DATABASE_ORDERS_TABLE_ID' && environment[name] === undefined,
   )
-  return [
-    ...checkRules(environment, RULES),
-    ...missing.map((name) => `${name} is required to set up NocoDB`),
-  ]
+  return missing.map((name) => `${name} is required to set up NocoDB`)
 }
 
 /**
@@ -139,7 +132,11 @@ export function getNocoDbSettings(config: Config): NocoDbSettings | null {
 }
 
 /** The NocoDB base that stores the orders. */
-export const nocoDbConfig = { variables, findErrors } satisfies ConfigPart
+export const nocoDbConfig = { variables, rules, findErrors } satisfies ConfigPart
 
 /** For `nocodb:setup`: requires all variables except for the ID of the table. */
-export const nocoDbSetUpConfig = { variables, findErrors: findSetUpErrors } satisfies ConfigPart
+export const nocoDbSetUpConfig = {
+  variables,
+  rules,
+  findErrors: findSetUpErrors,
+} satisfies ConfigPart

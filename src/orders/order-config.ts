@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { checkRules, type ConfigPart, type Values } from '../core/config/config-part.js'
+import { type ConfigPart, type Values, type ConfigRule } from '../core/config/config-part.js'
 import { isCurrency } from '../core/validation/formats.js'
 
 declare module '../core/config/config.js' {
@@ -17,10 +17,9 @@ const variables = {
   }),
 }
 
-const findErrors = (environment: NodeJS.ProcessEnv): string[] =>
-  checkRules(environment, [
-    ['CURRENCY', isCurrency, 'must be an ISO 4217 code in capitals, such as EUR'],
-  ])
+const rules: readonly ConfigRule[] = [
+  ['CURRENCY', isCurrency, 'must be an ISO 4217 code in capitals, such as EUR'],
+]
 
 /** Orders. */
-export const orderConfig = { variables, findErrors } satisfies ConfigPart
+export const orderConfig = { variables, rules } satisfies ConfigPart

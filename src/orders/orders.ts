@@ -6,7 +6,6 @@ import { createFilterResolver, type OrderFilterResolver } from './filter-resolve
 import { addFreshnessHeader } from './freshness-header.js'
 import routes from './routes.js'
 import statsRoutes from './stats-routes.js'
-import { handleStoreError } from './store-error-handler.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -20,7 +19,6 @@ declare module 'fastify' {
 /** API for orders and their statistics. */
 async function api(app: FastifyInstance): Promise<void> {
   addFreshnessHeader(app, app.orders)
-  app.setErrorHandler(handleStoreError)
   await app.register(routes)
   await app.register(statsRoutes)
 }

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { stringEnum } from '../core/validation/string-enum.js'
 import {
-  checkRules,
   optional,
   parseHttpUrl,
   type ConfigPart,
@@ -51,7 +50,7 @@ function isSafeOrigin(text: string): boolean {
 
 const ORIGIN = 'must be an https URL without a path (http only on a loopback address)'
 
-const RULES: readonly ConfigRule[] = [
+const rules: readonly ConfigRule[] = [
   ['STRIPE_SECRET_KEY', isSecretKey, 'must be a secret or restricted key, such as sk_live_…'],
   ['STRIPE_WEBHOOK_SECRET', isWebhookSecret, 'must be a signing secret, such as whsec_…'],
   ['STRIPE_API_URL', isSafeOrigin, ORIGIN],
@@ -59,19 +58,15 @@ const RULES: readonly ConfigRule[] = [
 ]
 
 function findErrors(environment: NodeJS.ProcessEnv): string[] {
-  const errors = checkRules(environment, RULES)
   const isUsed =
     environment.PAYMENT === 'stripe' || REQUIRED.some((name) => environment[name] !== undefined)
   const missing = REQUIRED.filter((name) => isUsed && environment[name] === undefined)
-  return [
-    ...errors,
-    ...missing.map((name) =>
-      environment.PAYMENT === 'stripe'
-        ? `${name} is required with PAYMENT=stripe`
-        : `${name} is required with the other Stripe variables`,
-    ),
-  ]
+  return missing.map((name) =>
+    environment.PAYMENT === 'stripe'
+      ? `${name} is required with PAYMENT=stripe`
+      : `${name} is required with the other Stripe variables`,
+  )
 }
 
 /** How guests pay. */
-export const paymentConfig = { variables, findErrors } satisfies ConfigPart
+export const paymentConfig = { variables, rules, findErrors } satisfies ConfigPart

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Counter } from 'prom-client'
 import { Problem } from '../core/http/problem.js'
-import { handleStoreError } from '../orders/store-error-handler.js'
 import { StripeUnavailableError } from './stripe-error.js'
 
 /** Enough for the events that are read. Anyone can send a part of a body, which is kept in memory. */
@@ -16,7 +15,6 @@ const routes: FastifyPluginAsync = async (app) => {
     labelNames: ['outcome'] as const,
     registers: [app.metrics],
   })
-  app.setErrorHandler(handleStoreError)
   // The signature covers the raw bytes.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { addFreshnessHeader } from '../orders/freshness-header.js'
-import { handleStoreError } from '../orders/store-error-handler.js'
 import adminPages from '../accounts/admin-pages.js'
 import dashboardPages from '../dashboard/pages.js'
 import { addFreshnessNotice } from './orders/freshness-notice.js'
@@ -26,19 +25,16 @@ async function pages(app: FastifyInstance): Promise<void> {
   const { orders, fulfilment, portalPages } = app
   addFreshnessHeader(app, orders)
   addFreshnessNotice(app, orders)
-  app.setErrorHandler(handleStoreError)
-  await app.register(async (scope) => {
-    await scope.register(adminPages)
-    for (const added of portalPages) await scope.register(added)
-    await scope.register(dashboardPages)
-    await scope.register(listPages)
-    await scope.register(viewPages)
-    await scope.register(newOrderPages)
-    await scope.register(orderPages)
-    await scope.register(refundPages)
-    await scope.register(mailPages)
-    if (fulfilment) await scope.register(fulfilmentPages, { fulfilment })
-  })
+  await app.register(adminPages)
+  for (const added of portalPages) await app.register(added)
+  await app.register(dashboardPages)
+  await app.register(listPages)
+  await app.register(viewPages)
+  await app.register(newOrderPages)
+  await app.register(orderPages)
+  await app.register(refundPages)
+  await app.register(mailPages)
+  if (fulfilment) await app.register(fulfilmentPages, { fulfilment })
 }
 
 export default fp(

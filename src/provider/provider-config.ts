@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import {
-  checkRules,
   optional,
   type ConfigPart,
   type ConfigRule,
@@ -35,7 +34,7 @@ const variables = {
 /** The token is sent in a header, so it must be ASCII without spaces. */
 const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 
-const RULES: readonly ConfigRule[] = [
+const rules: readonly ConfigRule[] = [
   [
     'ORDERSOURCE_BASE_URL',
     (text) => parseBaseUrl(text) !== null,
@@ -50,7 +49,7 @@ const RULES: readonly ConfigRule[] = [
 ]
 
 function findErrors(environment: NodeJS.ProcessEnv): string[] {
-  const errors = checkRules(environment, RULES)
+  const errors: string[] = []
   const { ORDERSOURCE_BASE_URL, ORDERSOURCE_API_TOKEN, AUTO_FULFIL } = environment
   if (ORDERSOURCE_BASE_URL !== undefined && ORDERSOURCE_API_TOKEN === undefined) {
     errors.push('ORDERSOURCE_API_TOKEN is required with ORDERSOURCE_BASE_URL')
@@ -62,4 +61,4 @@ function findErrors(environment: NodeJS.ProcessEnv): string[] {
 }
 
 /** The order source, and orders that are placed with it. */
-export const providerConfig = { variables, findErrors } satisfies ConfigPart
+export const providerConfig = { variables, rules, findErrors } satisfies ConfigPart

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
-import { openPostgres, type Postgres } from '../../src/database/postgres.js'
+import type { Database } from '../../src/database/database.js'
+import { openPostgres } from '../../src/database/postgres.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { copyDatabase } from '../../src/orders/store/copy-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
@@ -141,7 +142,7 @@ async function compareProcesses(services: OrderService[], server: PostgresServer
 }
 
 /** Creates orders at a fixed rate through all processes, and compares the totals with a recount. */
-async function measureWrites(services: OrderService[], postgres: Postgres) {
+async function measureWrites(services: OrderService[], postgres: Database) {
   const latencies: Promise<number>[] = []
   const started = performance.now()
   const body = JSON.stringify(newOrder())

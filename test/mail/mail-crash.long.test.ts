@@ -56,8 +56,8 @@ async function testCrashes(t: Test, database: NodeJS.ProcessEnv): Promise<void> 
   const getRecipients = () => smtp.mails.flatMap(({ recipients }) => recipients)
   // Emails that were being sent are claimed for 75 seconds. Skip them.
   const opened = await openServiceDatabase({ ...environment, DATABASE_POOL_SIZE: 1 })
-  t.teardown(() => opened.database.close())
-  await opened.database.query('UPDATE outbox SET claimed_until = 0')
+  t.teardown(() => opened.close())
+  await opened.query('UPDATE outbox SET claimed_until = 0')
   await waitFor(async () => expected.every((email) => getRecipients().includes(email)))
   t.same(new Set(getRecipients()), new Set(expected), 'none is invented')
   const ids = new Set(smtp.mails.map(({ headers }) => headers.get('message-id')))

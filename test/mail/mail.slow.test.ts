@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PNG } from 'pngjs'
 import t from 'tap'
+import { findConfigErrors } from '../../src/core/config/config-part.js'
 import { createMailbox } from '../../src/demo/mailbox.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { createCertificate } from '../support/certificate.js'
@@ -603,9 +604,10 @@ t.test('the configuration is checked', async (t) => {
     MAIL_FROM,
     PUBLIC_BASE_URL: 'https://carbon.example.com',
   }
-  const find = (changes: NodeJS.ProcessEnv) => mailConfig.findErrors({ ...valid, ...changes })
+  const find = (changes: NodeJS.ProcessEnv) =>
+    findConfigErrors(mailConfig, { ...valid, ...changes })
   t.same(find({}), [])
-  t.same(mailConfig.findErrors({}), [])
+  t.same(findConfigErrors(mailConfig, {}), [])
   t.match(getMailSettings({ ...valid, BRAND_NAME: 'Clearwake' }), {
     server: {
       host: 'smtp.example.com',

@@ -4,7 +4,9 @@ import { Type, type Static, type TObject, type TProperties } from '@sinclair/typ
 export interface ConfigPart {
   /** The schemas of the variables, by name */
   variables: TProperties
-  /** Finds errors that the schemas cannot express, in the raw text of the variables */
+  /** Rules that the schemas cannot express, for the raw text of single variables */
+  rules?: readonly ConfigRule[]
+  /** Finds errors that rules cannot express, in the raw text of the variables */
   findErrors?: (environment: NodeJS.ProcessEnv) => string[]
 }
 
@@ -34,6 +36,12 @@ export const checkRules = (
     const text = environment[name]
     return text === undefined || isValid(text) ? [] : [`${name} ${description}`]
   })
+
+/** Finds the errors of a feature's variables that the schemas cannot express. */
+export const findConfigErrors = (
+  { rules = [], findErrors }: ConfigPart,
+  environment: NodeJS.ProcessEnv,
+): string[] => [...checkRules(environment, rules), ...(findErrors?.(environment) ?? [])]
 
 const MIN_SECRET_BYTES = 32
 

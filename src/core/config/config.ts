@@ -4,7 +4,7 @@ import { Type, type TProperties } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import fp from 'fastify-plugin'
 import { ConfigError } from './config-error.js'
-import { isLongSecret, type ConfigPart, type Values } from './config-part.js'
+import { findConfigErrors, isLongSecret, type ConfigPart, type Values } from './config-part.js'
 import { coreConfig } from './core-config.js'
 import { describeFileError } from './read-or-create-file.js'
 import { readOrCreateSessionSecret } from './session-secret.js'
@@ -87,7 +87,7 @@ export default fp<Options>(
     const all = [coreConfig, ...parts]
     const variables = Object.assign({}, ...all.map((part) => part.variables)) as TProperties
     const errors = [
-      ...all.flatMap(({ findErrors }) => findErrors?.(data) ?? []),
+      ...all.flatMap((part) => findConfigErrors(part, data)),
       ...findInfiniteNumbers(variables, data),
     ]
     try {

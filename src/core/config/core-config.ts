@@ -4,7 +4,6 @@ import { isEmail } from '../validation/email-address.js'
 import { stringEnum } from '../validation/string-enum.js'
 import { isLogoFile } from './brand-logo.js'
 import {
-  checkRules,
   limit,
   optional,
   parseHttpUrl,
@@ -88,7 +87,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-const RULES: readonly ConfigRule[] = [
+const rules: readonly ConfigRule[] = [
   toSecretRule('SESSION_SECRET'),
   toSecretRule('SESSION_SECRET_PREVIOUS'),
   ['PORT', isPort, 'must be a whole number'],
@@ -117,7 +116,7 @@ function findErrors(environment: NodeJS.ProcessEnv): string[] {
   const missing = isPublic(environment)
     ? required.filter((name) => environment[name] === undefined)
     : []
-  return [...checkRules(environment, RULES), ...missing.map(toPublicError)]
+  return missing.map(toPublicError)
 }
 
 /** Whether the service can be reached from other machines. */
@@ -128,4 +127,4 @@ export const toPublicError = (name: string): string =>
   `${name} is required unless HOST is a loopback address`
 
 /** The variables that every web service needs. */
-export const coreConfig = { variables, findErrors } satisfies ConfigPart
+export const coreConfig = { variables, rules, findErrors } satisfies ConfigPart

@@ -74,11 +74,13 @@ interface Extras {
   headers?: Record<string, string>
   /** Extension members (RFC 9457, section 3.2) */
   members?: Record<string, unknown> & { progress?: Progress }
+  /** Logged, but not shown */
+  cause?: unknown
 }
 
 /** An error that is shown to the caller. Throw it anywhere; the error handler responds. */
 export class Problem extends Error {
-  override readonly name = 'Problem'
+  override readonly name: string = 'Problem'
   readonly statusCode: number
   readonly title: string
   readonly errors: FieldError[] | undefined
@@ -86,8 +88,8 @@ export class Problem extends Error {
   readonly members: NonNullable<Extras['members']>
 
   constructor(statusCode: number, detail: string, extras: Extras = {}) {
-    const { errors, headers = {}, members = {} } = extras
-    super(detail)
+    const { errors, headers = {}, members = {}, cause } = extras
+    super(detail, cause === undefined ? {} : { cause })
     this.statusCode = statusCode
     this.title = STATUS_CODES[statusCode] ?? 'Error'
     this.errors = errors

@@ -1,4 +1,4 @@
-import type { Postgres } from '../postgres.js'
+import type { Database } from '../database.js'
 import type { KeyValueStore } from './key-value-store.js'
 
 const SWEEP_INTERVAL_MS = 60_000
@@ -21,7 +21,7 @@ const CONSUME = `
 
 /** State that several processes share in PostgreSQL. */
 export function openPostgresStore(
-  postgres: Postgres,
+  postgres: Database,
   onSweepError: (error: unknown) => void,
 ): KeyValueStore & { close(): void } {
   async function sweep(): Promise<void> {

@@ -13,11 +13,11 @@ declare module 'fastify' {
 /** Shares state through PostgreSQL if it is configured; otherwise keeps it in memory. */
 export default fp(
   async (app) => {
-    const { postgres } = app
+    const { database } = app
     const store =
-      postgres === null
+      database.engine === 'sqlite'
         ? openMemoryStore()
-        : openPostgresStore(postgres, (err) =>
+        : openPostgresStore(database, (err) =>
             app.log.warn({ err }, 'expired state could not be deleted'),
           )
     app.decorate('stateStore', store)

@@ -23,7 +23,7 @@ export default fp(
     )
     const rewriter = createFileRewriter([...new Set(files)], log)
     app.schedule('rewrite files', REWRITE_MS, () => rewriter.run())
-    const isFile = app.postgres === null
+    const isFile = database.engine === 'sqlite'
     app.decorate(
       'eraser',
       createEraser({ store, database, events, auditLog, isFile, rewriter, log }),

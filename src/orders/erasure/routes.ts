@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { problemResponses } from '../../core/http/problem.js'
-import { handleStoreError } from '../store-error-handler.js'
 import { emailAddress } from '../../core/validation/email-address.js'
 
 /** A customer whose personal data is to be erased. */
@@ -35,8 +34,6 @@ const Erasure = Type.Object(
 
 /** API for the erasure of personal data. */
 const routes: FastifyPluginAsyncTypebox = async (app) => {
-  app.setErrorHandler(handleStoreError)
-
   app.post(
     '/api/admin/erasures',
     {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, Queryable, SqlValue } from '../../database/database.js'
+import { insertRows } from '../../database/insert-rows.js'
 import { createDayCalendar } from '../../core/formatting/day-calendar.js'
 import { DIALECTS } from './dialect.js'
 import { parseOrderNumber } from './import-many.js'
@@ -57,16 +58,9 @@ export class CopyMismatchError extends Error {
 
 type Row = Record<string, SqlValue>
 
-async function insertRows(tx: Queryable, table: string, rows: readonly Row[]): Promise<void> {
-  const columns = Object.keys(rows[0] ?? {})
-  if (columns.length === 0) return
-  const placeholders = `(${columns.map(() => '?').join(', ')})`
-  await tx.query(
-    `INSERT INTO ${table} (${columns.join(', ')}) OVERRIDING SYSTEM VALUE
-     VALUES ${rows.map(() => placeholders).join(', ')}`,
-    rows.flatMap((row) => columns.map((name) => row[name] ?? null)),
-  )
-}
+/** Inserts rows with the values of generated columns. */
+const copyRows = (tx: Queryable, table: string, rows: readonly Row[]): Promise<void> =>
+  insertRows(tx, table, Object.keys(rows[0] ?? {}), rows, { before: 'OVERRIDING SYSTEM VALUE' })
 
 const SELECT_ORDERS = `SELECT ${ROW_COLUMNS.join(', ')} FROM orders
   WHERE id > ? AND id <= ? ORDER BY id LIMIT ${BATCH_SIZE}`
@@ -122,9 +116,7 @@ async function compare(from: Queryable, to: Database, last: number): Promise<Dig
 async function copyTable(from: Queryable, tx: Queryable, table: string): Promise<void> {
   const rows = await from.query<Row>(`SELECT * FROM ${table}`)
   await tx.query(`DELETE FROM ${table}`)
-  for (let start = 0; start < rows.length; start += BATCH_SIZE) {
-    await insertRows(tx, table, rows.slice(start, start + BATCH_SIZE))
-  }
+  await copyRows(tx, table, rows)
 }
 
 async function copyOtherTables(from: Queryable, tx: Queryable): Promise<void> {
@@ -171,14 +163,8 @@ export async function copyDatabase(
   let done = copied.orders
   for await (const { orders, changes } of readBatches(from, copied.last, original.last)) {
     await to.migrate(async (tx) => {
-      await insertRows(
-        tx,
-        'orders',
-        orders.map((row) => ({ ...row })),
-      )
-      for (let start = 0; start < changes.length; start += BATCH_SIZE) {
-        await insertRows(tx, 'changes', changes.slice(start, start + BATCH_SIZE))
-      }
+      await insertRows(tx, 'orders', ROW_COLUMNS, orders)
+      await copyRows(tx, 'changes', changes)
       await dialect.addTexts(
         tx,
         orders.map((row) => ({ id: row.id, text: foldRow(row).text })),

@@ -80,7 +80,7 @@ export async function openDatabaseOrderStore({
   const finder = new OrderFinder(dialect, calendar)
   const search = new OrderSearch(finder)
 
-  /** Reads, unless the totals and the days of filters belong to another time zone. */
+  /** Reads by days, which must be those of the configured time zone. */
   const read = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
     database.read(async (tx) => {
       await checkTimeZone(tx, timeZone)
@@ -160,11 +160,11 @@ export async function openDatabaseOrderStore({
 
     async get(id) {
       const key = parseOrderId(id)
-      return key === null ? null : read((tx) => readOrder(tx, key))
+      return key === null ? null : readOrder(database, key)
     },
     async getHistory(id) {
       const key = parseOrderId(id)
-      return key === null ? null : read((tx) => readHistory(tx, key))
+      return key === null ? null : database.read((tx) => readHistory(tx, key))
     },
     list: (filters, slice) =>
       read(async (tx) => {
@@ -190,11 +190,10 @@ export async function openDatabaseOrderStore({
         await checkTimeZone(tx, timeZone)
         return callback(createStatistics(tx, calendar, dialect))
       }),
-    findByOrderSourceId: (orderSourceId) =>
-      read((tx) => findByProviderId(tx, dialect, orderSourceId)),
+    findByOrderSourceId: (orderSourceId) => findByProviderId(database, dialect, orderSourceId),
     findOtherProviderOrders: (excluded, limit) =>
-      read((tx) => findOtherProviderOrders(tx, dialect, excluded, limit)),
-    findByMailbox: (email) => read((tx) => findMailboxOrders(tx, email)),
+      database.read((tx) => findOtherProviderOrders(tx, dialect, excluded, limit)),
+    findByMailbox: (email) => database.read((tx) => findMailboxOrders(tx, email)),
 
     create(newOrder, by, idempotencyKey) {
       const key = idempotencyKey === undefined ? null : hashIdempotencyKey(idempotencyKey, by)
@@ -217,7 +216,7 @@ export async function openDatabaseOrderStore({
       )
     },
 
-    readEvents: (limit) => read((tx) => readEvents(tx, limit)),
+    readEvents: (limit) => readEvents(database, limit),
     deleteEvents: (ids) => deleteEvents(database, ids),
 
     check: () => database.check(),

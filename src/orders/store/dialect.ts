@@ -1,4 +1,5 @@
 import type { Queryable, SqlValue } from '../../database/database.js'
+import { insertRows } from '../../database/insert-rows.js'
 import { toGrams } from './grams.js'
 
 /** Part of a query and its parameters. */
@@ -43,16 +44,6 @@ export interface Dialect {
   placements: string
 }
 
-const insertRows = (
-  tx: Queryable,
-  into: string,
-  rows: readonly (readonly SqlValue[])[],
-): Promise<unknown[]> =>
-  tx.query(
-    `INSERT INTO ${into} VALUES ${rows.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ')}`,
-    rows.flatMap((row) => [...row]),
-  )
-
 const SQLITE: Dialect = {
   indexedBy: (index) => `INDEXED BY ${index}`,
   isOneOf: (column, values) => ({
@@ -71,9 +62,9 @@ const SQLITE: Dialect = {
     values: [grams.map((gram) => `"${gram.replaceAll('"', '""')}"`).join(' AND ')],
   }),
   async addTexts(tx, rows) {
-    const values = rows.map(({ id, text }) => [id, text])
-    await insertRows(tx, 'search_texts (id, text)', values)
-    await insertRows(tx, 'search_index (rowid, text)', values)
+    await insertRows(tx, 'search_texts', ['id', 'text'], rows)
+    const indexed = rows.map(({ id, text }) => ({ rowid: id, text }))
+    await insertRows(tx, 'search_index', ['rowid', 'text'], indexed)
   },
   async replaceText(tx, row, text) {
     // The index needs exactly the text that was added.
@@ -113,8 +104,8 @@ const POSTGRES: Dialect = {
   minGramLength: 1,
   hasGrams: (grams) => ({ sql: 'grams @> ?::text[]', values: [grams] }),
   async addTexts(tx, rows) {
-    const values = rows.map(({ id, text }) => [id, text, toGrams(text)])
-    await insertRows(tx, 'order_search (order_id, text, grams)', values)
+    const indexed = rows.map(({ id, text }) => ({ order_id: id, text, grams: toGrams(text) }))
+    await insertRows(tx, 'order_search', ['order_id', 'text', 'grams'], indexed)
   },
   async replaceText(tx, { id }, text) {
     if (text === null) await tx.query('DELETE FROM order_search WHERE order_id = ?', [id])

@@ -43,8 +43,13 @@ export class OrderFinder {
   }
 
   /** The orders in a FROM clause, read in the order of their sort field. */
-  walkIndex(sort: OrderSort): string {
-    return `orders ${this.dialect.indexedBy(SORT_INDEXES[parseSort(sort).field])}`
+  walkIndex(sort: OrderSort, filters: OrderFilters): string {
+    return this.#readAlong(SORT_INDEXES[parseSort(sort).field], filters)
+  }
+
+  /** Known IDs are looked up instead. */
+  #readAlong(index: string, { ids }: OrderFilters): string {
+    return ids === undefined ? `orders ${this.dialect.indexedBy(index)}` : 'orders'
   }
 
   /** Counts the orders that match the filters, without the search; counts up to `max` orders. */
@@ -57,7 +62,7 @@ export class OrderFinder {
       (filters.exception ?? []).length > 0 ? 'orders_by_exception' : 'orders_by_placed_at'
     const [row] = await tx.query<{ count: number }>(
       `SELECT count(*) AS count FROM (
-         SELECT 1 FROM orders ${this.dialect.indexedBy(index)} ${toWhere(conditions)} LIMIT ?
+         SELECT 1 FROM ${this.#readAlong(index, filters)} ${toWhere(conditions)} LIMIT ?
        ) AS matches`,
       [...toValues(conditions), max + 1],
     )
@@ -80,7 +85,7 @@ export class OrderFinder {
     const isReversed = isTotalExact && offset > total / 2
     const conditions = this.toConditions(filters)
     const ids = await selectIds(tx, {
-      sql: `SELECT id FROM ${this.walkIndex(sort)} ${toWhere(conditions)}
+      sql: `SELECT id FROM ${this.walkIndex(sort, filters)} ${toWhere(conditions)}
         ${toOrderBy(sort, isReversed)} LIMIT ? OFFSET ?`,
       values: [...toValues(conditions), length, isReversed ? total - offset - length : offset],
     })

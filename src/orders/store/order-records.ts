@@ -1,4 +1,5 @@
 import type { Queryable } from '../../database/database.js'
+import { insertRows } from '../../database/insert-rows.js'
 import { summarizeAttempt, type AttemptSummary } from '../attempt.js'
 import { toErasedChanges } from '../erasure.js'
 import type { FieldChange, HistoryEntry, Order } from '../order.js'
@@ -73,25 +74,6 @@ const summarizeLatestAttempt = (history: readonly HistoryEntry[]): AttemptSummar
     null,
   )
 
-/** Limits the parameters of a statement. */
-const ROWS_PER_STATEMENT = 500
-
-async function insert<Name extends string>(
-  tx: Queryable,
-  table: string,
-  columns: readonly Name[],
-  rows: readonly Record<Name, string | number | null>[],
-): Promise<void> {
-  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
-    const part = rows.slice(start, start + ROWS_PER_STATEMENT)
-    const placeholders = `(${columns.map(() => '?').join(', ')})`
-    await tx.query(
-      `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${part.map(() => placeholders).join(', ')}`,
-      part.flatMap((row) => columns.map((name) => row[name])),
-    )
-  }
-}
-
 const CHANGE_COLUMNS = ['order_id', 'version', 'at', 'by', 'changes'] as const
 
 /**
@@ -119,8 +101,8 @@ export async function addMany(
       changes: JSON.stringify(entry.changes),
     })),
   )
-  await insert(tx, 'orders', ROW_COLUMNS, rows)
-  await insert(tx, 'changes', CHANGE_COLUMNS, changes)
+  await insertRows(tx, 'orders', ROW_COLUMNS, rows)
+  await insertRows(tx, 'changes', CHANGE_COLUMNS, changes)
   await dialect.addTexts(
     tx,
     sorted.map(({ order }) => ({ id: Number(order.id), text: toSearchText(order) })),
@@ -159,7 +141,7 @@ export async function replace(
   if (updated.length === 0) return false
   const [stored, text] = [await readText(tx, dialect, row.id), toSearchText(after)]
   if (stored !== text) await dialect.replaceText(tx, { id: row.id, text: stored }, text)
-  await insert(tx, 'changes', CHANGE_COLUMNS, [
+  await insertRows(tx, 'changes', CHANGE_COLUMNS, [
     {
       order_id: row.id,
       version: after.version,

@@ -1,3 +1,4 @@
+import { Problem } from '../../core/http/problem.js'
 import type { ChangeOutcome } from '../apply-changes.js'
 import type { DayCalendar } from '../../core/formatting/day-calendar.js'
 import type { DatabaseSource } from '../../database/stream-rows.js'
@@ -74,7 +75,7 @@ export interface Readiness {
 }
 
 /** The store cannot be written to: it is locked by other writers, or its disk is full or read-only. */
-export class StoreUnwritableError extends Error {
+export class StoreUnwritableError extends Problem {
   override readonly name = 'StoreUnwritableError'
 
   constructor(
@@ -82,7 +83,11 @@ export class StoreUnwritableError extends Error {
     /** Whether other writers or the network are the reason, which is temporary */
     readonly isBusy: boolean,
   ) {
-    super('The order store cannot be written to', { cause })
+    super(
+      503,
+      'Orders cannot be saved at the moment. Nothing was changed. Try again in a few seconds.',
+      { headers: { 'retry-after': '5' }, ...(isBusy ? {} : { cause }) },
+    )
   }
 }
 

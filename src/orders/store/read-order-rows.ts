@@ -20,7 +20,7 @@ export function buildRowQuery(
   if (words.length > 0) conditions.push(matchesWords(dialect, words))
   const texts = words.length > 0 ? `JOIN ${dialect.texts} ON texts.id = orders.id` : ''
   return {
-    sql: `SELECT ${READ_COLUMNS} FROM ${finder.walkIndex(sort)} ${texts}
+    sql: `SELECT ${READ_COLUMNS} FROM ${finder.walkIndex(sort, filters)} ${texts}
       ${toWhere(conditions)} ${toOrderBy(sort)}`,
     values: toValues(conditions),
   }

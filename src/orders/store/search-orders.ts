@@ -76,7 +76,7 @@ export class OrderSearch {
     return selectIds(tx, {
       sql: `SELECT id FROM (
           SELECT orders.id, text ${hasExact ? ', order_number_key, amount_minor, currency' : ''}
-          FROM ${this.finder.walkIndex(sort)} JOIN ${dialect.texts} ON texts.id = orders.id
+          FROM ${this.finder.walkIndex(sort, filters)} JOIN ${dialect.texts} ON texts.id = orders.id
           ${toWhere(conditions)} ${toOrderBy(sort)} LIMIT ? OFFSET ?
         ) AS part WHERE ${matches.sql}`,
       values: [...toValues(conditions), limit, offset, ...matches.values],

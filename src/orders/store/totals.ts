@@ -1,4 +1,5 @@
 import type { Queryable } from '../../database/database.js'
+import { insertRows } from '../../database/insert-rows.js'
 import type { Day, DayCalendar } from '../../core/formatting/day-calendar.js'
 import type { OrderRow } from './order-row.js'
 
@@ -68,25 +69,16 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof TotalsRow)[]
 const SUMS = COLUMNS.slice(3)
 
-const ROWS_PER_STATEMENT = 1_000
-
 /**
  * Adds to the stored totals, in the caller's transaction. Must be its last step, because others that
  * change the same totals wait until it ends. The rows are sorted, so that no two transactions wait
  * for each other.
  */
 export async function addTotals(tx: Queryable, sum: TotalsSum): Promise<void> {
-  const rows = sum.getRows()
-  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
-    const part = rows.slice(start, start + ROWS_PER_STATEMENT)
-    await tx.query(
-      `INSERT INTO order_totals (${COLUMNS.join(', ')})
-       VALUES ${part.map(() => `(${COLUMNS.map(() => '?').join(', ')})`).join(', ')}
-       ON CONFLICT (day, status, currency) DO UPDATE SET
-         ${SUMS.map((name) => `${name} = order_totals.${name} + excluded.${name}`).join(', ')}`,
-      part.flatMap((row) => COLUMNS.map((name) => row[name])),
-    )
-  }
+  const added = SUMS.map((name) => `${name} = order_totals.${name} + excluded.${name}`)
+  await insertRows(tx, 'order_totals', COLUMNS, sum.getRows(), {
+    after: `ON CONFLICT (day, status, currency) DO UPDATE SET ${added.join(', ')}`,
+  })
 }
 
 const ROWS_PER_READ = 5_000

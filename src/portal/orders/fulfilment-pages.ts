@@ -84,7 +84,7 @@ const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulf
         const { views, data } = await steps.buildConfirmation(request, current, portfolioId)
         return reply.code(409).renderView(views, { ...data, hasPriceChanged: true })
       }
-      case 'purchase_problem': {
+      case 'placement_problem': {
         const { views, data } = await steps.buildConfirmation(request, current, portfolioId)
         return reply.code(409).renderView(views, data)
       }

@@ -163,7 +163,7 @@ export function createFulfilmentSteps(
         price: { ...price, text: format.money(price.amountMinor, price.currency) },
         expectedPrice:
           expected && isUnexpected ? format.money(expected.amountMinor, expected.currency) : null,
-        problem: await fulfilment.findPurchaseProblem(order, history),
+        problem: await fulfilment.findPlacementProblem(order, history),
         termsWarning: describeTermsDifferences(order, history, portfolio),
         isLoss: price.currency === order.currency && price.amountMinor > order.amountMinor,
       })

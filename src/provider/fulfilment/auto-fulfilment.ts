@@ -98,7 +98,7 @@ function describeResult(result: Exclude<FulfilResult, { outcome: 'placed' }>): S
       return reject(
         `The provider may have placed the order, as ${result.id}. Contact the provider.`,
       )
-    case 'purchase_problem':
+    case 'placement_problem':
       return reject(`The credits are not bought, because ${result.problem}.`)
     case 'unknown':
     case 'placed_not_recorded':

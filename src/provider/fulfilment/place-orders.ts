@@ -59,7 +59,7 @@ export function createAttemptTimer(maxAgeMs: number) {
 export interface ConfirmedQuote {
   /** Version of the order that was shown */
   version: number
-  /** Result of `findPurchaseProblem` that was shown */
+  /** Result of `findPlacementProblem` that was shown */
   problem: string | null
   portfolioId: number
   price: Amount
@@ -215,7 +215,7 @@ export function createFulfilment(
    * are retired, or an order that the provider may have. After a backup was restored, the history
    * lacks attempts, so the provider's notes are searched for the order number.
    */
-  async function findPurchaseProblem(
+  async function findPlacementProblem(
     order: Order,
     history: readonly HistoryEntry[],
   ): Promise<string | null> {
@@ -245,7 +245,7 @@ export function createFulfilment(
 
     checkRefused,
     findProblem,
-    findPurchaseProblem,
+    findPlacementProblem,
 
     listPortfolios: async (): Promise<{ value: Portfolio[] } | ProviderFailure> =>
       getValue(await source.listPortfolios()),
@@ -286,9 +286,9 @@ export function createFulfilment(
         }
       }
       // Last, because it can change at any time.
-      const problem = await findPurchaseProblem(order, current.history)
+      const problem = await findPlacementProblem(order, current.history)
       if (problem !== null && problem !== confirmedProblem) {
-        return { outcome: 'purchase_problem', problem }
+        return { outcome: 'placement_problem', problem }
       }
       const attempt: FulfilmentAttempt = {
         state: 'sent',

@@ -36,7 +36,7 @@ export type FulfilResult =
   | { outcome: 'unknown' }
   | { outcome: 'price_changed'; price: Amount }
   /** Another feature forbids to buy the credits, for a reason that was not confirmed */
-  | { outcome: 'purchase_problem'; problem: string }
+  | { outcome: 'placement_problem'; problem: string }
   /** Already placed, being placed, or in a status in which it cannot be placed. */
   | { outcome: 'not_fulfillable'; order: Order }
   | { outcome: 'version_conflict'; order: Order }
