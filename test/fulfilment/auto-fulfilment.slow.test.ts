@@ -334,6 +334,21 @@ t.test('credits of a portfolio were bought that the provider had replaced', asyn
   t.equal(provider.ledger.orders.length, 0)
 })
 
+t.test('staff were not told of another portfolio, or of a price above what was paid', async (t) => {
+  const { provider, ann, guest } = await startAutoFulfilment(t, { AUTO_FULFIL: 'false' })
+  await placeOrder(guest)
+  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
+  const open = async () => toText(await ann.get('/admin/orders/1/fulfilment?portfolio=1'))
+  t.notMatch(await open(), /differs from what the guest accepted|charges more/)
+  const [first] = provider.portfolios
+  if (first === undefined) throw new Error('no portfolio')
+  const changes = { name: 'Coal phase-out', pricePerTonMinor: 3 * first.pricePerTonMinor }
+  provider.portfolios.splice(0, 1, { ...first, ...changes })
+  const dialog = await open()
+  t.match(dialog, /differs from what the guest accepted: portfolio\. .* from Harbour Mix\./)
+  t.match(dialog, /The provider charges more than the customer pays\./)
+})
+
 t.test('an order that was placed in another portfolio was marked as fulfilled', async (t) => {
   const { provider, ann, guest } = await startAutoFulfilment(t, { ORDERSOURCE_TIMEOUT_MS: '400' })
   const path = await placeOrder(guest)
