@@ -76,7 +76,7 @@ function checkStore(t: Test, path: string): number {
   const numbers = (sql: string) => Number(db.prepare(sql).pluck().get())
   t.equal(
     numbers("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'orders\\_by\\_%' ESCAPE '\\'"),
-    11,
+    10,
   )
   const orders = numbers('SELECT count(*) FROM orders')
   db.close()

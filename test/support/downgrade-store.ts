@@ -31,12 +31,15 @@ const WITHOUT_FILTERS = Object.entries(SORT_KEYS).flatMap(([name, key]) => [
   `CREATE INDEX orders_by_${name} ON orders (${key})`,
 ])
 
-const CREATE_KIND_INDEX = 'CREATE INDEX orders_by_kind ON orders (status)'
+const CREATE_DROPPED_INDEXES = [
+  'CREATE INDEX orders_by_kind ON orders (status)',
+  'CREATE INDEX orders_by_origin ON orders (origin, placed_at) WHERE origin IS NOT NULL',
+]
 
 /** Undoes the migration of SQLite to version 21; the totals of weeks and months are not needed. */
 const WITH_PERIODS = [
   ...WITHOUT_FILTERS,
-  CREATE_KIND_INDEX,
+  ...CREATE_DROPPED_INDEXES,
   'DROP INDEX orders_by_fulfilment',
   `CREATE TABLE sums (step INTEGER, start INTEGER, status INTEGER, currency TEXT, orders INTEGER,
     co2e_kg INTEGER, co2e_mg INTEGER, amount_minor INTEGER)`,
@@ -49,7 +52,7 @@ const WITH_PERIODS = [
 /** The same for PostgreSQL. */
 export const POSTGRES_WITH_PERIODS = [
   ...WITHOUT_FILTERS,
-  CREATE_KIND_INDEX,
+  ...CREATE_DROPPED_INDEXES,
   'ALTER TABLE order_totals RENAME TO day_totals',
   'ALTER INDEX order_totals_pkey RENAME TO day_totals_pkey',
   `CREATE TABLE order_totals (
