@@ -29,7 +29,6 @@ const FOLDERS = [
 const EXCEPTIONS = {
   core: [['core/server/error-handler', 'database/database']],
   orders: [
-    ['orders/store/open-order-store', 'nocodb/nocodb-(order-store|config)'],
     ['orders/export/(payment-columns|export-worker)', 'payments/(payment|payment-reader)'],
   ],
 }
@@ -109,7 +108,7 @@ export default {
       from: { pathNot: '^src/(orders/(store|import|export)|nocodb|commands|demo)/' },
       to: {
         path: '^src/(orders/store/|nocodb/)',
-        pathNot: '(store/(order-store|open-order-store|search-text)|-(config|settings))\\.ts$',
+        pathNot: '(store/(order-store|open-order-store|search-text)|nocodb/nocodb|-(config|settings))\\.ts$',
       },
     },
   ],

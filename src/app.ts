@@ -5,6 +5,7 @@ import notifyUser from './accounts/notify-user.js'
 import auditRoutes from './audit/routes.js'
 import calculator from './calculator/calculator.js'
 import erasure from './orders/erasure/erasure.js'
+import { connectToNocoDb } from './nocodb/nocodb.js'
 import fulfilment from './provider/fulfilment/fulfilment.js'
 import { OPENAPI_WEBHOOKS } from './webhooks/openapi-webhooks.js'
 import webhooks from './webhooks/webhooks.js'
@@ -76,7 +77,7 @@ export async function buildApp({
   await app.register(prefill)
   await app.register(calculator)
   await app.register(qrCode)
-  await app.register(orders)
+  await app.register(orders, { replaceStore: connectToNocoDb })
   await app.register(events)
   await app.register(erasure)
   await app.register(fulfilment)

@@ -8,7 +8,7 @@ import { ERASED_NAME, ERASURE_FIELD, getBeneficiary, isErased } from '../orders/
 import { getEventTypes } from '../orders/order-event.js'
 import type { Order } from '../orders/order.js'
 import type { EventConsumer } from '../orders/events/event-dispatcher.js'
-import { getMessageOrder, toVersionPayload } from '../orders/order-messages.js'
+import { getMessageOrder } from '../orders/order-messages.js'
 import { enqueueMessage, type Message } from '../events/outbox.js'
 import type { Sender, SendResult } from '../events/outbox-worker.js'
 import { isSameTons } from '../orders/verify-response.js'
@@ -237,7 +237,7 @@ export function createCertificateIssuer({
         sequence: `certificate:${order.id}`,
         type: 'order.fulfilled',
         orderId: order.id,
-        payload: toVersionPayload(order),
+        payload: {},
       })
     }) satisfies EventConsumer,
 

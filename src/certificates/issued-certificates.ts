@@ -31,23 +31,14 @@ interface Options {
   pdfs: CertificatePdfs
 }
 
-/** How long a certificate counts as new; longer than a replica's lag. */
-const NEW_MS = 10 * 60_000
-
 /** Certificates of orders: reads them and creates their PDFs. */
 export function createCertificates({ database, store, pdfs }: Options) {
-  /**
-   * Whether a certificate is valid for its order. If another process has just issued the
-   * certificate, a replica may not know the order's latest version yet.
-   */
+  /** Whether a certificate is valid for its order. */
   async function isCurrent(certificate: Certificate): Promise<boolean> {
-    const { orderId, issuedAt } = certificate
+    const { orderId } = certificate
     const attempt = findLatestAttempt((await store.getHistory(orderId)) ?? [])
-    const isValidFor = (order: Order | null) =>
-      order !== null && isValid(certificate, order, attempt)
-    if (isValidFor(await store.get(orderId))) return true
-    const isNew = Date.now() - Date.parse(issuedAt) < NEW_MS
-    return isNew && isValidFor(await store.get(orderId, Infinity))
+    const order = await store.get(orderId)
+    return order !== null && isValid(certificate, order, attempt)
   }
 
   async function addState(certificate: Certificate | null): Promise<CertificateState | null> {

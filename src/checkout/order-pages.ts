@@ -50,8 +50,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
   /** Throws a Problem (404), the same for every token that opens no order. */
   async function findOrder({ params }: FastifyRequest<OrderRoute>): Promise<Order> {
     const id = await links.find(params.token)
-    // A replica may not have an order that another process has just created.
-    const order = id === null ? null : await store.get(id, 1)
+    const order = id === null ? null : await store.get(id)
     if (order === null) {
       throw new Problem(404, 'There is no order at this address. Check that the link is complete.')
     }

@@ -7,6 +7,7 @@ import {
   SESSION_TABLES,
 } from './account-tables.js'
 import { AUDIT_TABLES } from './audit-tables.js'
+import { NOCODB_TABLES } from './nocodb-tables.js'
 import {
   CERTIFICATE_TABLES,
   ORDERING_MIGRATION,
@@ -181,6 +182,7 @@ const MIGRATIONS: readonly string[] = [
     ON orders (currency, amount_minor, id, status, calculator_type, placed_at);
   `,
   createTotalsMigration('sqlite').join(';\n'),
+  NOCODB_TABLES.join(';\n'),
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -7,6 +7,7 @@ import {
   SESSION_TABLES,
 } from './account-tables.js'
 import { AUDIT_TABLES } from './audit-tables.js'
+import { NOCODB_TABLES } from './nocodb-tables.js'
 import {
   CERTIFICATE_TABLES,
   ORDERING_MIGRATION,
@@ -197,6 +198,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       INCLUDE (status, calculator_type, placed_at)`,
   ],
   createTotalsMigration('postgres'),
+  NOCODB_TABLES,
 ]
 
 /** The schema version of this version of Clearwake. */

@@ -21,7 +21,8 @@ const LIMITS = {
   totalMs: 20_000,
   /** Maximum time that an urgent request spends in the queue */
   maxWaitMs: 8_000,
-  maxResponseBytes: 32 * 1024 * 1024,
+  /** Parsing more would block other requests for too long. */
+  maxResponseBytes: 8 * 1024 * 1024,
 }
 
 const MAX_PAUSE_MS = 10 * 60_000
@@ -94,6 +95,7 @@ async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number)
 export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits = {} }: Options) {
   const { connectMs, responseMs, totalMs, maxWaitMs, maxResponseBytes } = { ...LIMITS, ...limits }
   const budget = createRequestBudget(requestsPerSecond)
+  const closing = new AbortController()
   // A rate-limited client is blocked for about 30 s, and longer if it keeps sending requests.
   const rateLimitBackOff = createBackOff({ minMs: 5_000, maxMs: 60_000 })
   const dispatcher = new Agent({
@@ -106,7 +108,7 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
 
   async function waitForBudget(priority: Priority): Promise<void> {
     if (priority === 'background') {
-      await budget.acquire(priority)
+      await budget.acquire(priority, closing.signal)
       return
     }
     const pauseMs = budget.getPauseMs()
@@ -193,7 +195,11 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
     },
     /** Remaining time of the pause that NocoDB has requested, ms. */
     getPauseMs: budget.getPauseMs,
-    close: (): Promise<void> => dispatcher.destroy(),
+    /** Requests in progress, and queued ones of the sync, fail. */
+    close(): Promise<void> {
+      closing.abort()
+      return dispatcher.destroy()
+    },
   }
 }
 

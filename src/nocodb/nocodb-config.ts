@@ -7,7 +7,6 @@ import {
   type Values,
 } from '../core/config/config-part.js'
 import type { Config } from '../core/config/config.js'
-import { createHash } from 'node:crypto'
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}
@@ -45,14 +44,11 @@ export interface NocoDbSettings {
   syncIntervalMs: number
 }
 
-/** Increment this number when rows are parsed differently, so that replicas are recreated. */
-const PARSER_VERSION = 1
-
-/** Identifies the table that a replica was made from, and how its rows were parsed. */
-export const getSourceId = ({ baseUrl, baseId, tableId, titles }: NocoDbSettings): string =>
-  createHash('sha256')
-    .update(JSON.stringify([PARSER_VERSION, baseUrl, baseId, tableId, titles]))
-    .digest('base64url')
+/** Identifies the table that a database mirrors. */
+export const getSourceId = ({
+  baseId,
+  tableId,
+}: Pick<NocoDbSettings, 'baseId' | 'tableId'>): string => `base ${baseId}, table ${tableId}`
 
 const REQUIRED = [
   'DATABASE_BASE_URL',

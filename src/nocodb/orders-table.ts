@@ -17,7 +17,7 @@ export interface Page {
   isLast: boolean
   /** Rows on this page and the following pages */
   remaining: number
-  /** When the page was requested, by `performance.now()` */
+  /** When the page was requested, by the clock of the mirror */
   requestedAt: number
 }
 
@@ -69,7 +69,12 @@ const and = (...conditions: string[]): string => conditions.join('~and')
 /** Sends requests to the orders table in NocoDB. Throws NocoDbError. */
 export function createOrdersTable(
   client: Pick<NocoDbClient, 'request'>,
-  { baseId, tableId, titles }: { baseId: string; tableId: string; titles: ColumnTitles },
+  {
+    baseId,
+    tableId,
+    titles,
+    now,
+  }: { baseId: string; tableId: string; titles: ColumnTitles; now: () => Promise<number> },
 ) {
   const [base, table] = [encodeURIComponent(baseId), encodeURIComponent(tableId)]
   const records = `/api/v2/tables/${table}/records`
@@ -81,7 +86,7 @@ export function createOrdersTable(
     { after, where, limit, fields = COLUMN_FIELDS }: PageRequest,
     priority: Priority = 'background',
   ): Promise<Page> {
-    const requestedAt = performance.now()
+    const requestedAt = await now()
     const query = {
       where: and(`(Id,gt,${after})`, ...(where === undefined ? [] : [`(${where})`])),
       sort: 'Id',
@@ -145,12 +150,11 @@ export function createOrdersTable(
     getRows: (ids: number[]): Promise<Page> =>
       getPage({ after: 0, where: `(Id,in,${ids.join(',')})`, limit: ids.length }),
     /** Reads the current row; `null` if it does not exist. */
-    async getRow(id: number): Promise<{ row: Row; requestedAt: number } | null> {
-      const requestedAt = performance.now()
+    async getRow(id: number): Promise<Row | null> {
       try {
         const row = toRow(await get(`${records}/${id}`, {}, 'urgent'))
         if (hasMissingColumns(row, titles)) throw new NocoDbError('column_not_found')
-        return { row, requestedAt }
+        return row
       } catch (error) {
         if (error instanceof NocoDbError && error.errorCode === 'record_not_found') return null
         throw error

@@ -1,27 +1,28 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isCorruption } from '../database/database-error.js'
+import type { FastifyBaseLogger } from 'fastify'
+import { DatabaseUnavailableError } from '../database/database.js'
+import { releaseLease, takeLease } from '../database/lease.js'
+import type { Mirror } from './mirror.js'
+import { formatCellErrors, type RowError } from './mirror-chunk.js'
 import { NocoDbError } from './nocodb-error.js'
 import type { OrdersTable } from './orders-table.js'
-import { NOT_LOADED, type SyncState, type WorkerLog } from './replica-messages.js'
-import { formatCellErrors, type Replica, type RowError } from './replica.js'
 import { createBackOff } from './request-budget.js'
 import type { SchemaMismatch } from './schema-check.js'
 import { createSyncPasses } from './sync-pass.js'
-import { notReady } from './write-rejection.js'
+import type { SyncState } from './sync-state.js'
 
 interface Options {
   table: OrdersTable
-  replica: Replica
+  mirror: Mirror
+  state: SyncState
   findMismatches: () => Promise<SchemaMismatch[]>
   /** Records an edit made in NocoDB as a version of the order */
   recordEdit: (id: number) => Promise<void>
   /** Remaining time of the pause that NocoDB has requested, ms */
   getPauseMs: () => number
   intervalMs: number
-  log: WorkerLog
-  onState: (state: SyncState) => void
-  /** Called if the database file of the replica is corrupt */
-  onCorruption: () => void
+  log: FastifyBaseLogger
 }
 
 const COMPARE_ALL_INTERVAL_MS = 60 * 60_000
@@ -31,38 +32,89 @@ const MAX_LOGGED_ROWS = 20
 
 const LOG_PROGRESS_INTERVAL_MS = 5_000
 
-/** Keeps a replica up to date with NocoDB until it is stopped. */
-export function createSyncLoop({
-  table,
-  replica,
-  findMismatches,
-  recordEdit,
-  getPauseMs,
-  intervalMs,
-  log,
-  onState,
-  onCorruption,
-}: Options) {
-  const stopping = new AbortController()
-  const backOff = createBackOff({ minMs: 500, maxMs: Math.max(10_000, intervalMs) })
-  const passes = createSyncPasses({ table, replica, onRowErrors, onProgress })
-  let comparedAt = performance.now()
-  let isSchemaValid = false
-  let isSchemaCheckDue = true
-  let loggedProgressAt = 0
-  let state: SyncState = {
-    ...NOT_LOADED,
-    isLoaded: replica.getSetting('loaded') !== null,
-    asOf: replica.getSetting('as_of'),
-    skippedRows: replica.getSkippedRows(),
+/** How often a process reads the state, and tries to become the one that syncs. */
+const TICK_MS = 1_000
+/** Another process takes over if the one that syncs does not respond for this long. */
+const LEASE_MS = 10_000
+
+/** Keeps the mirror up to date with NocoDB, in one of the processes that share a database. */
+export class SyncLoop {
+  readonly #lease = { name: 'nocodb-sync', holder: randomUUID() }
+  readonly #stopping = new AbortController()
+  readonly #backOff
+  readonly #passes
+  #isHolder = false
+  #heldAt = 0
+  #comparedAt = performance.now()
+  #isSchemaCheckDue = true
+  #loggedProgressAt = 0
+  #following = Promise.resolve()
+  #syncing = Promise.resolve()
+
+  constructor(readonly options: Options) {
+    const { intervalMs } = options
+    this.#backOff = createBackOff({ minMs: 500, maxMs: Math.max(10_000, intervalMs) })
+    this.#passes = createSyncPasses({
+      ...options,
+      onRowErrors: (rows) => this.#logRowErrors(rows),
+      onProgress: (done, total) => this.#reportProgress(done, total),
+    })
   }
 
-  function setState(changes: Partial<SyncState>): void {
-    state = { ...state, ...changes }
-    onState(state)
+  start(): void {
+    this.#following = this.#follow()
   }
 
-  function onRowErrors(rows: RowError[]): void {
+  /** Requests in progress must fail soon, so close the client before. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#following
+    await this.#syncing
+    // If the database is away, the lease expires.
+    await releaseLease(this.options.mirror.database, this.#lease).catch(() => undefined)
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted
+  }
+
+  async #sleep(milliseconds: number): Promise<void> {
+    const { signal } = this.#stopping
+    await sleep(milliseconds, undefined, { signal }).catch(() => undefined)
+  }
+
+  /** Holds the lease and syncs, or reads what its holder reports. */
+  async #follow(): Promise<void> {
+    const { state, log } = this.options
+    let hasFailed = false
+    while (!this.#isStopping) {
+      try {
+        const isHolder = await this.#holdLease()
+        if (!this.#isHolder) await state.refresh()
+        if (isHolder && !this.#isHolder) this.#syncing = this.#syncing.then(() => this.#sync())
+        this.#isHolder = isHolder
+        hasFailed = false
+      } catch (err) {
+        this.#isHolder = false
+        if (!hasFailed) log.error({ err }, 'the state of the NocoDB sync cannot be read')
+        hasFailed = true
+      }
+      await this.#sleep(TICK_MS)
+    }
+  }
+
+  async #holdLease(): Promise<boolean> {
+    if (this.#isHolder && performance.now() - this.#heldAt < LEASE_MS / 3) return true
+    this.#heldAt = performance.now()
+    return takeLease(this.options.mirror.database, this.#lease, LEASE_MS)
+  }
+
+  async #sync(): Promise<void> {
+    while (this.#isHolder && !this.#isStopping) await this.#sleep(await this.#runPass())
+  }
+
+  #logRowErrors(rows: readonly RowError[]): void {
+    const { log } = this.options
     for (const { id, errors, isSkipped } of rows.slice(0, MAX_LOGGED_ROWS)) {
       const action = isSkipped ? 'skipped a NocoDB row' : 'ignored invalid cells of a NocoDB row'
       log.warn({ row: id }, `${action}: ${formatCellErrors(errors)}`)
@@ -71,102 +123,101 @@ export function createSyncLoop({
     if (others > 0) log.warn({ rows: others }, 'more NocoDB rows have invalid cells')
   }
 
-  function onProgress(done: number, total: number): void {
-    setState({ progress: { done, total } })
-    if (performance.now() - loggedProgressAt < LOG_PROGRESS_INTERVAL_MS && done < total) return
-    loggedProgressAt = performance.now()
-    log.info({ done, total }, 'loading orders from NocoDB')
+  async #reportProgress(done: number, total: number): Promise<void> {
+    await this.options.state.update({ progress: { done, total } })
+    const isRecent = performance.now() - this.#loggedProgressAt < LOG_PROGRESS_INTERVAL_MS
+    if (isRecent && done < total) return
+    this.#loggedProgressAt = performance.now()
+    this.options.log.info({ done, total }, 'loading orders from NocoDB')
   }
 
-  async function checkSchema(): Promise<void> {
+  async #checkSchema(): Promise<boolean> {
+    const { mirror, state, log, findMismatches } = this.options
     const mismatches = await findMismatches()
     const schemaMismatches = mismatches.map(({ title, reason }) => `${title} ${reason}`)
-    if (schemaMismatches.join() !== state.schemaMismatches.join()) {
+    const isValid = mismatches.length === 0
+    if (schemaMismatches.join() !== state.report.schemaMismatches.join()) {
       for (const { title, reason } of mismatches) {
         log.error({ column: title }, `invalid schema of the NocoDB table: ${title} ${reason}`)
       }
+      await state.update({ schemaMismatches })
     }
-    isSchemaValid = mismatches.length === 0
-    isSchemaCheckDue = !isSchemaValid
     // Columns may have lost their values, which does not change the timestamps of rows.
-    if (!isSchemaValid && replica.getSetting('loaded_to') !== null) {
-      replica.setSetting('misfit', 'yes')
-    }
-    setState({ schemaMismatches })
+    await mirror.setState({ suspect: 'no', ...(isValid ? {} : { misfit: 'yes' }) })
+    this.#isSchemaCheckDue = !isValid
+    return isValid
   }
 
-  async function sync(): Promise<void> {
+  async #bringUpToDate(): Promise<void> {
+    const { mirror, state, log, recordEdit } = this.options
     const asOf = new Date().toISOString()
-    if (!state.isLoaded) {
-      await passes.load()
-      setState({ progress: null })
+    const { loaded, misfit } = await mirror.getState()
+    if (loaded === undefined) {
+      await this.#passes.load()
+      await state.refresh()
     }
-    if (replica.getSetting('misfit') === 'yes') {
-      await passes.readAll()
-      replica.setSetting('misfit', 'no')
+    if (misfit === 'yes') {
+      await this.#passes.readAll()
+      await mirror.setState({ misfit: 'no' })
     }
-    await passes.readChanges()
-    await passes.reconcileDeletions()
-    if (performance.now() - comparedAt > COMPARE_ALL_INTERVAL_MS) {
-      comparedAt = performance.now()
-      isSchemaCheckDue = true
-      await passes.compareAll()
+    await this.#passes.readChanges()
+    await this.#passes.reconcileDeletions()
+    if (performance.now() - this.#comparedAt > COMPARE_ALL_INTERVAL_MS) {
+      this.#comparedAt = performance.now()
+      this.#isSchemaCheckDue = true
+      await this.#passes.compareAll()
     }
-    replica.setSetting('as_of', asOf)
-    replica.pruneRequestTimes()
-    if (state.error !== null) log.info({}, 'NocoDB is available again; orders are up to date')
-    backOff.reset()
-    setState({ isLoaded: true, asOf, error: null, skippedRows: replica.getSkippedRows() })
-    for (const id of replica.getEditedIds()) await recordEdit(id)
+    if (state.report.error !== null) log.info('NocoDB is available again; orders are up to date')
+    this.#backOff.reset()
+    const skippedRows = await mirror.getSkippedRows()
+    await state.update({ progress: null, error: null, skippedRows }, { as_of: asOf })
+    for (const id of await mirror.getEditedIds()) await recordEdit(id)
   }
 
   /** Reports an error; returns the delay before the next pass, ms. */
-  function fail(error: string, details: object): number {
-    if (error !== state.error) log.error(details, `syncing orders from NocoDB failed: ${error}`)
-    setState({ error, skippedRows: replica.getSkippedRows() })
-    return Math.max(backOff.nextDelayMs(), getPauseMs())
+  async #fail(error: string, details: object): Promise<number> {
+    const { mirror, state, log, getPauseMs } = this.options
+    if (error !== state.report.error) {
+      log.error(details, `syncing orders from NocoDB failed: ${error}`)
+    }
+    await state.update({ error, skippedRows: await mirror.getSkippedRows() })
+    return Math.max(this.#backOff.nextDelayMs(), getPauseMs())
   }
 
   /** Runs one sync pass; returns the delay before the next one, ms. */
-  async function runPass(): Promise<number> {
+  async #runPass(): Promise<number> {
+    const { mirror, intervalMs } = this.options
     const startedAt = performance.now()
     try {
-      if (isSchemaCheckDue) await checkSchema()
-      if (!isSchemaValid) {
-        return fail('invalid table schema; npm run nocodb:setup adds what is missing', {})
+      const isCheckDue = this.#isSchemaCheckDue || (await mirror.getState()).suspect === 'yes'
+      if (isCheckDue && !(await this.#checkSchema())) {
+        return await this.#fail(
+          'invalid table schema; npm run nocodb:setup adds what is missing',
+          {},
+        )
       }
-      await sync()
+      await this.#bringUpToDate()
       // Even after a slow pass, leaves at least half of the interval for other requests.
       return Math.max(intervalMs - (performance.now() - startedAt), intervalMs / 2)
     } catch (error) {
-      if (stopping.signal.aborted) return 0
-      passes.markUncertain()
-      if (isCorruption(error)) onCorruption()
-      if (!(error instanceof NocoDbError)) return fail('internal error', { err: error })
-      const { errorCode, message, status, code } = error
-      if (errorCode === 'column_not_found') isSchemaValid = false
-      isSchemaCheckDue ||= !isSchemaValid || errorCode === 'query_rejected'
-      return fail(message, { status, code })
+      if (this.#isStopping) return 0
+      this.#passes.markUncertain()
+      return this.#handleError(error).catch(() => this.#backOff.nextDelayMs())
     }
   }
 
-  return {
-    /** Syncs until `stop` is called. */
-    async run(): Promise<void> {
-      onState(state)
-      while (!stopping.signal.aborted) {
-        const delayMs = await runPass()
-        await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-      }
-    },
-    stop: (): void => stopping.abort(),
-    /** Throws WriteRejectedError unless all orders are loaded and the schema is valid. */
-    requireWritable(): void {
-      if (!isSchemaValid || !state.isLoaded) throw notReady(state)
-    },
-    /** Makes the next pass check the schema. */
-    requestSchemaCheck(): void {
-      isSchemaCheckDue = true
-    },
+  #handleError(error: unknown): Promise<number> {
+    if (error instanceof NocoDbError) {
+      const { errorCode, message, status, code } = error
+      const isSuspect = errorCode === 'column_not_found' || errorCode === 'query_rejected'
+      this.#isSchemaCheckDue ||= isSuspect
+      return this.#fail(message, { status, code })
+    }
+    return this.#fail(
+      error instanceof DatabaseUnavailableError
+        ? 'the order database is not available'
+        : 'internal error',
+      { err: error },
+    )
   }
 }

@@ -2,11 +2,12 @@ import { parseTimestamp } from './cell-codec.js'
 import type { ColumnField, Row } from './columns.js'
 import { NocoDbError } from './nocodb-error.js'
 import type { OrdersTable, Page } from './orders-table.js'
-import type { ReplicaSetting } from './replica-file.js'
-import type { Replica, RowError } from './replica.js'
+import type { Mirror, RowsRead } from './mirror.js'
+import type { RowError } from './mirror-chunk.js'
+import type { MirrorState } from './mirror-state.js'
 
 const MAX_PAGE_SIZE = 1_000
-const MIN_PAGE_SIZE = 50
+const MIN_PAGE_SIZE = 10
 const MAX_ID = Number.MAX_SAFE_INTEGER
 
 /** Rows with a changed stamp are read in batches of this size. */
@@ -23,9 +24,9 @@ const STAMP_FIELDS: ColumnField[] = ['version', 'writeToken']
 
 interface Options {
   table: OrdersTable
-  replica: Replica
+  mirror: Mirror
   onRowErrors: (errors: RowError[]) => void
-  onProgress: (done: number, total: number) => void
+  onProgress: (done: number, total: number) => Promise<void>
   /** Set by tests only */
   overlapMs?: number
 }
@@ -36,12 +37,11 @@ const getModified = ({ CreatedAt, UpdatedAt }: Row): number =>
   Math.max(toMilliseconds(CreatedAt), toMilliseconds(UpdatedAt))
 
 type PagesRequest = Omit<Parameters<OrdersTable['getPage']>[0], 'limit'>
-type ReplicaSettings = Partial<Record<ReplicaSetting, string>>
 
-/** The steps that bring a replica up to date with NocoDB. All throw NocoDbError. */
+/** The steps that bring a mirror up to date with NocoDB. All throw NocoDbError. */
 export function createSyncPasses({
   table,
-  replica,
+  mirror,
   onRowErrors,
   onProgress,
   overlapMs = OVERLAP_MS,
@@ -78,11 +78,8 @@ export function createSyncPasses({
     }
   }
 
-  async function save(
-    page: Pick<Page, 'rows' | 'requestedAt'>,
-    settings?: ReplicaSettings,
-  ): Promise<void> {
-    onRowErrors(await replica.upsert(page, settings))
+  async function save(read: RowsRead, state?: MirrorState): Promise<void> {
+    onRowErrors(await mirror.upsert(read, state))
   }
 
   async function readRows(after: number): Promise<void> {
@@ -100,10 +97,12 @@ export function createSyncPasses({
     const limit = upTo === MAX_ID ? {} : { where: `(Id,lte,${upTo})` }
     for await (const page of readPages({ after: from, ...limit, fields: STAMP_FIELDS })) {
       const end = page.isLast ? upTo : (page.rows.at(-1)?.Id ?? upTo)
-      const remote = new Map(page.rows.map((row) => [row.Id, replica.getStamp(row)]))
-      const local = new Map(replica.getStamps(after, end).map(({ id, stamp }) => [id, stamp]))
+      const remote = new Map(page.rows.map((row) => [row.Id, mirror.getStamp(row)]))
+      const local = new Map(
+        (await mirror.getStamps(after, end)).map(({ id, stamp }) => [id, stamp]),
+      )
       const missing = [...local.keys()].filter((id) => !remote.has(id))
-      deleted += await replica.delete(missing, page.requestedAt)
+      deleted += await mirror.delete(missing, page.requestedAt)
       const changed = [...remote].filter(([id, stamp]) => local.get(id) !== stamp)
       for (let i = 0; i < changed.length; i += BATCH_SIZE) {
         const ids = changed.slice(i, i + BATCH_SIZE).map(([id]) => id)
@@ -119,11 +118,11 @@ export function createSyncPasses({
    * Returns the number of deleted rows.
    */
   async function compareCounts(after: number, upTo: number, remote: number): Promise<number> {
-    const local = replica.count(after, upTo)
+    const local = await mirror.count(after, upTo)
     if (local === remote) return 0
     if (local <= pageSize) return compareRows(after, upTo)
-    const middle = replica.getNthId(after, Math.floor(local / 2) - 1)
-    if (middle === null || middle >= upTo) return 0
+    const middle = await mirror.getNthId(after, Math.floor(local / 2) - 1)
+    if (middle === 0 || middle >= upTo) return 0
     const lower = await table.count(after, middle)
     const deleted = await compareCounts(after, middle, lower)
     return deleted + (await compareCounts(middle, upTo, remote - lower))
@@ -138,23 +137,24 @@ export function createSyncPasses({
 
     /** Loads all rows; continues an interrupted load. */
     async load(): Promise<void> {
-      if (replica.getSetting('touched') === null) {
+      const state = await mirror.getState()
+      if (state.touched === undefined) {
         // Rows that change during the load are read by the next pass.
-        replica.setSetting('touched', String(await table.getLastModified()))
+        await mirror.setState({ touched: String(await table.getLastModified()) })
       }
-      let after = Number(replica.getSetting('loaded_to') ?? 0)
+      let after = Number(state.loaded_to ?? 0)
       for await (const page of readPages({ after })) {
         after = page.rows.at(-1)?.Id ?? after
         await save(page, { loaded_to: String(after), ...(page.isLast ? { loaded: 'yes' } : {}) })
-        const done = replica.count()
-        onProgress(done, done + page.remaining - page.rows.length)
+        const done = await mirror.count()
+        await onProgress(done, done + page.remaining - page.rows.length)
       }
     },
 
     /** Reads the rows created or updated since the last pass. */
     async readChanges(): Promise<void> {
       const startedAt = performance.now()
-      const last = Number(replica.getSetting('touched') ?? 0)
+      const last = Number((await mirror.getState()).touched ?? 0)
       // A timestamp from a clock that is ahead must not hide later changes.
       const since = Math.min(isSettled ? last + 1000 : last - overlapMs, Date.now() - overlapMs)
       let latest = 0
@@ -163,7 +163,7 @@ export function createSyncPasses({
         latest = Math.max(latest, ...page.rows.map(getModified))
       }
       if (latest > last) {
-        replica.setSetting('touched', String(latest))
+        await mirror.setState({ touched: String(latest) })
         lastChangeAt = performance.now()
         isSettled = false
       } else if (startedAt - lastChangeAt > overlapMs) isSettled = true
@@ -171,7 +171,7 @@ export function createSyncPasses({
       if (mayBeRestored && latest < last) {
         const newest = await table.getLastModified()
         await compareRows(0, MAX_ID)
-        replica.setSetting('touched', String(newest))
+        await mirror.setState({ touched: String(newest) })
       }
       mayBeRestored = false
     },
@@ -181,13 +181,13 @@ export function createSyncPasses({
      * number of deleted rows.
      */
     async reconcileDeletions(): Promise<number> {
-      const before = replica.count()
-      const lastId = replica.getLastId()
+      const before = await mirror.count()
+      const lastId = await mirror.getLastId()
       const remote = await table.count()
       if (remote > before) {
         // Most additional rows are new and have higher ids.
         await readRows(lastId)
-        if (remote <= replica.count()) return 0
+        if (remote <= (await mirror.count())) return 0
       } else if (remote === before) return 0
       return compareCounts(0, lastId, await table.count(0, lastId))
     },
@@ -198,7 +198,7 @@ export function createSyncPasses({
      */
     readAll: (): Promise<void> => readRows(0),
 
-    /** Compares all rows with the replica, to find changes that the other passes have missed. */
+    /** Compares all rows with the mirror, to find changes that the other passes have missed. */
     compareAll: (): Promise<number> => compareRows(0, MAX_ID),
   }
 }

@@ -23,7 +23,7 @@ function documentHeader({ schema }: RouteOptions): void {
 }
 
 /**
- * Adds the `orders-as-of` header to all responses of a scope: the time at which the replica last
+ * Adds the `orders-as-of` header to all responses of a scope: the time at which they last
  * matched NocoDB.
  */
 export function addFreshnessHeader(

@@ -3,27 +3,11 @@ import type { OrderStore } from './store/order-store.js'
 import type { Order } from './order.js'
 import { getMessage, listAttempts, type Message, type MessageState } from '../events/outbox.js'
 
-/** The payload of a message about a version of an order. */
-interface VersionPayload {
-  /** Missing in older messages */
-  version?: number
-}
-
-export const toVersionPayload = ({ version }: Pick<Order, 'version'>): VersionPayload => ({
-  version,
-})
-
-/**
- * Returns the order that a message is about; `null` if it does not exist. The order is never older
- * than the version for which the message was queued, even if another process queued the message.
- */
-export async function getMessageOrder(
+/** Returns the order that a message is about; `null` if it does not exist. */
+export const getMessageOrder = async (
   store: Pick<OrderStore, 'get'>,
-  { orderId, payload }: Pick<Message, 'orderId' | 'payload'>,
-): Promise<Order | null> {
-  const { version = 1 } = payload as VersionPayload
-  return orderId === null ? null : store.get(orderId, version)
-}
+  { orderId }: Pick<Message, 'orderId'>,
+): Promise<Order | null> => (orderId === null ? null : store.get(orderId))
 
 /** The state of an order's message in a queue. */
 export interface OrderMessage {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { openOrderStore } from './store/open-order-store.js'
+import { openOrderStore, toReadOnlyStore } from './store/open-order-store.js'
 import type { OrderStore } from './store/order-store.js'
 import { createFilterResolver, type OrderFilterResolver } from './filter-resolver.js'
 import { addFreshnessHeader } from './freshness-header.js'
@@ -16,6 +16,14 @@ declare module 'fastify' {
   }
 }
 
+interface Options {
+  /** Returns the store to use instead, for orders that are kept elsewhere */
+  replaceStore: (
+    store: OrderStore,
+    app: Pick<FastifyInstance, 'config' | 'database' | 'log'>,
+  ) => Promise<OrderStore>
+}
+
 /** API for orders and their statistics. */
 async function api(app: FastifyInstance): Promise<void> {
   addFreshnessHeader(app, app.orders)
@@ -24,9 +32,11 @@ async function api(app: FastifyInstance): Promise<void> {
 }
 
 /** The order store and its API. */
-export default fp(
-  async (app) => {
-    const store = await openOrderStore(app.config, app.database, app.log)
+export default fp<Options>(
+  async (app, { replaceStore }) => {
+    const { config, database, log } = app
+    const opened = await replaceStore(await openOrderStore(config, database, log), app)
+    const store = config.ORDERS_READ_ONLY ? toReadOnlyStore(opened) : opened
     app.addHook('onClose', () => store.close())
     const filters = createFilterResolver(store)
     app.decorate('orderFilters', filters)

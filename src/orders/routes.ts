@@ -155,7 +155,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     id: string,
     fields: readonly string[],
   ): Promise<void> {
-    const order = await store.get(id, 1)
+    const order = await store.get(id)
     if (order === null) return
     request.requirePermission(getEditPermission(order, fields))
     // Emails contain the private link of a guest's order, so the new address can read the order.

@@ -23,7 +23,7 @@ type Store = Pick<OrderStore, 'get' | 'getHistory' | 'apply'>
 
 const MAX_TRIES = 10
 
-/** The order or its payment keeps changing, or the replica is not up to date yet. */
+/** The order or its payment keeps changing. */
 export const createBusyProblem = (): Problem =>
   new Problem(503, 'The order is being changed. Try again in a few seconds.', {
     headers: { 'retry-after': '5' },
@@ -102,7 +102,7 @@ export async function settlePayment(
   others: readonly Payment[],
   by = STRIPE,
 ): Promise<Settlement> {
-  let order = await store.get(payment.orderId, 1)
+  let order = await store.get(payment.orderId)
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (order === null) return { problem: null, settledAt: payment.settledAt, order }
     const settledAt = payment.settledAt ?? Date.now()
@@ -128,7 +128,6 @@ export async function settlePayment(
     if (result.outcome === 'changed' || result.outcome === 'unchanged') {
       return { problem: null, settledAt, order: result.order }
     }
-    // Not read again, because a replica may be older than this result.
     order = result.outcome === 'not_found' ? null : result.order
   }
   throw createBusyProblem()

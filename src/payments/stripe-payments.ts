@@ -121,7 +121,7 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
       throw error
     }
     const saved = await saveSession(payment, session)
-    const current = await store.get(order.id, order.version)
+    const current = await store.get(order.id)
     if (saved !== null && current?.status === 'pending' && session.url !== null) {
       return { outcome: 'redirect', url: session.url }
     }

@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { projectRoot } from '../../src/core/config/project-root.js'
-import { openDatabase } from '../../src/database/open-database.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
 import { DEFAULT_TITLES } from '../../src/nocodb/columns.js'
 import { createNocoDbClient } from '../../src/nocodb/nocodb-client.js'
 import { createOrdersTable } from '../../src/nocodb/orders-table.js'
-import { openReplica } from '../../src/nocodb/replica.js'
+import { claimDatabase } from '../../src/nocodb/mirror-state.js'
+import { Mirror } from '../../src/nocodb/mirror.js'
 import { createSyncPasses } from '../../src/nocodb/sync-pass.js'
 import { inferStatusFields } from '../../src/orders/order-status.js'
 import type { HistoryEntry, Order } from '../../src/orders/order.js'
@@ -144,35 +146,37 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     release()
   })
 
-  /** Opens a replica whose sync passes the test runs itself, through a proxy. */
-  async function openTestReplica(t: Test, base: TestBase) {
+  /** Opens a mirror whose sync passes the test runs itself, through a proxy. */
+  async function openTestMirror(t: Test, base: TestBase) {
     const proxy = await faultyProxy(t, nocoDb.url)
     const client = createNocoDbClient({
       baseUrl: proxy.url,
       token: nocoDb.token,
       requestsPerSecond: 1_000,
     })
-    const db = openDatabase(join(temporaryFolder(t), 'replica.db'))
+    const database = openSqliteDatabase(join(temporaryFolder(t), 'orders.db'))
     t.teardown(async () => {
-      db.close()
+      await database.close()
       await client.close()
     })
-    const replica = openReplica(db, DEFAULT_TITLES)
+    const titles = DEFAULT_TITLES
+    await claimDatabase(database, { ...base, titles })
+    const mirror = new Mirror(database, createDayCalendar('UTC'), titles)
     const passes = createSyncPasses({
-      table: createOrdersTable(client, { ...base, titles: DEFAULT_TITLES }),
-      replica,
+      table: createOrdersTable(client, { ...base, titles, now: mirror.now }),
+      mirror,
       onRowErrors: () => undefined,
-      onProgress: () => undefined,
+      onProgress: async () => undefined,
       overlapMs: OVERLAP_MS,
     })
-    return { proxy, replica, passes }
+    return { proxy, mirror, passes }
   }
 
   t.test(
     'finds an edit made in the same second as the previous one, also after an outage',
     async (t) => {
       const base = await nocoDb.createBase()
-      const { proxy, replica, passes } = await openTestReplica(t, base)
+      const { proxy, mirror, passes } = await openTestMirror(t, base)
       const edit = async (Notes: string): Promise<string> => {
         await api('PATCH', getRecordsPath(base), [{ Id: 1, Notes }])
         return (await api('GET', `${getRecordsPath(base)}/1`)).body.UpdatedAt
@@ -185,78 +189,78 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
         await passes.readChanges()
         return (await edit('second')) === first
       })
-      t.equal((await replica.get(1))?.notes, 'first')
+      t.equal((await mirror.get(1))?.notes, 'first')
       proxy.getFault = () => 'server_error'
       await sleep(OVERLAP_MS + 100)
       await t.rejects(passes.readChanges())
       proxy.getFault = () => 'none'
       await passes.readChanges()
-      t.equal((await replica.get(1))?.notes, 'second')
+      t.equal((await mirror.get(1))?.notes, 'second')
     },
   )
 
   t.test('finds changes despite a wrong clock, at the latest by comparing all rows', async (t) => {
     const base = await nocoDb.createBase()
-    const { replica, passes } = await openTestReplica(t, base)
+    const { mirror, passes } = await openTestMirror(t, base)
     const edit = (Notes: string) => api('PATCH', getRecordsPath(base), [{ Id: 1, Notes }])
     await api('POST', getRecordsPath(base), GOOD_ROW)
     await passes.load()
     await passes.readChanges()
     // A row modified by a clock that is ahead does not hide later changes.
     const tomorrow = String(Date.now() + 86_400_000)
-    replica.setSetting('touched', tomorrow)
+    await mirror.setState({ touched: tomorrow })
     await edit('today')
     await passes.readChanges()
-    t.equal((await replica.get(1))?.notes, 'today')
+    t.equal((await mirror.get(1))?.notes, 'today')
 
     // A row modified by a clock that is behind is only found by comparing all rows.
     await sleep(1_100)
     await edit('long ago')
     await api('POST', getRecordsPath(base), [{ Notes: 'new' }, { Notes: 'new' }])
     await sleep(OVERLAP_MS + 1_100)
-    replica.setSetting('touched', tomorrow)
+    await mirror.setState({ touched: tomorrow })
     await passes.readChanges()
-    t.equal((await replica.get(1))?.notes, 'today')
+    t.equal((await mirror.get(1))?.notes, 'today')
     await passes.compareAll()
-    t.equal((await replica.get(1))?.notes, 'long ago')
-    t.equal(replica.count(), 3)
+    t.equal((await mirror.get(1))?.notes, 'long ago')
+    t.equal(await mirror.count(), 3)
     await api('DELETE', getRecordsPath(base), [{ Id: 2 }])
     t.equal(await passes.compareAll(), 1)
-    t.equal(replica.count(), 2)
+    t.equal(await mirror.count(), 2)
   })
 
   t.test('finds rows restored from a backup', async (t) => {
     const base = await nocoDb.createBase()
-    const { replica, passes } = await openTestReplica(t, base)
+    const { mirror, passes } = await openTestMirror(t, base)
     await api('POST', getRecordsPath(base), Array(3).fill(GOOD_ROW))
     await passes.load()
     await passes.readChanges()
     await sleep(OVERLAP_MS + 1_100)
     await passes.readChanges()
     // The restored rows are older than the last sync pass; one of them has the highest id.
-    await replica.delete([1, 3], performance.now())
+    await mirror.delete([1, 3], Date.now())
     await passes.readChanges()
-    t.equal(replica.count(), 1, 'reading changes does not find them')
+    t.equal(await mirror.count(), 1, 'reading changes does not find them')
     await passes.reconcileDeletions()
     t.strictSame(
-      [(await replica.get(1))?.customerName, (await replica.get(3))?.customerName],
+      [(await mirror.get(1))?.customerName, (await mirror.get(3))?.customerName],
       ['Good', 'Good'],
     )
     await api('DELETE', getRecordsPath(base), [{ Id: 2 }])
     t.equal(await passes.reconcileDeletions(), 1)
-    t.equal(await replica.get(2), null)
+    t.equal(await mirror.get(2), null)
 
-    // The replica has a change from after the backup.
+    // The mirror has a change from after the backup.
     const { body: row } = await api('GET', `${getRecordsPath(base)}/1`)
     const later = { ...row, CustomerName: 'Lost', UpdatedAt: '2026-01-01 00:00:00+00:00' }
-    await replica.upsert({ rows: [later], requestedAt: performance.now() })
-    replica.setSetting('touched', String(Date.now()))
+    await mirror.upsert({ rows: [later], requestedAt: Date.now() })
+    await mirror.setState({ touched: String(Date.now()) })
     await passes.readChanges()
-    t.equal((await replica.get(1))?.customerName, 'Lost')
+    t.equal((await mirror.get(1))?.customerName, 'Lost')
     passes.markUncertain()
     await passes.readChanges()
     t.equal(
-      (await replica.get(1))?.customerName,
+      (await mirror.get(1))?.customerName,
       'Good',
       'a backup may be restored during an outage',
     )

@@ -1,17 +1,11 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { DEFAULT_TITLES } from '../../src/nocodb/columns.js'
 import { createNocoDbClient, type NocoDbRequest } from '../../src/nocodb/nocodb-client.js'
 import { NocoDbError } from '../../src/nocodb/nocodb-error.js'
 import { createKeyedMutex } from '../../src/database/state-store/keyed-mutex.js'
-import { startReplicaWorker } from '../../src/nocodb/replica-client.js'
-import { temporaryFolder } from '../support/app.js'
-import { waitFor } from '../support/wait-for.js'
 
 const TOKEN = 'the-token-of-the-tests'
 
@@ -195,36 +189,4 @@ t.test('runs tasks of one key in order and tasks of other keys concurrently', as
     all.map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
   )
-})
-
-t.test('rejects a change if the worker is not running', async (t) => {
-  let failures = 0
-  const { log } = Fastify()
-  log.error = () => {
-    failures++
-  }
-  const settings = {
-    baseUrl: 'http://127.0.0.1:1',
-    baseId: 'b',
-    tableId: 't',
-    token: TOKEN,
-    titles: DEFAULT_TITLES,
-    requestsPerSecond: 4,
-    syncIntervalMs: 5_000,
-  }
-  const path = join(temporaryFolder(t), 'missing', 'replica.db')
-  const replicaState = { isLoaded: true, asOf: new Date().toISOString() }
-  const worker = startReplicaWorker({ path, settings }, replicaState, log, () => undefined)
-  await waitFor(async () => failures === 1)
-  await sleep(300)
-  const response = worker
-    .write({
-      type: 'apply',
-      id: '1',
-      command: { type: 'cancel' },
-      context: { by: 'ann@example.com', ifVersions: null },
-    })
-    .catch((error: unknown) => error)
-  await worker.close()
-  t.match(await Promise.race([response, sleep(5_000, 'no response')]), { statusCode: 503 })
 })

@@ -36,6 +36,14 @@ const CREATE_DROPPED_INDEXES = [
   'CREATE INDEX orders_by_origin ON orders (origin, placed_at) WHERE origin IS NOT NULL',
 ]
 
+/** Undoes the migration of SQLite to version 22, in both databases. */
+const WITHOUT_NOCODB = [
+  'DROP TABLE nocodb_rows',
+  'DROP TABLE nocodb_state',
+  'DROP TABLE leases',
+  'DROP INDEX idempotency_keys_by_order',
+]
+
 /** Undoes the migration of SQLite to version 21; the totals of weeks and months are not needed. */
 const WITH_PERIODS = [
   ...WITHOUT_FILTERS,
@@ -51,6 +59,7 @@ const WITH_PERIODS = [
 
 /** The same for PostgreSQL. */
 export const POSTGRES_WITH_PERIODS = [
+  ...WITHOUT_NOCODB,
   ...WITHOUT_FILTERS,
   ...CREATE_DROPPED_INDEXES,
   'ALTER TABLE order_totals RENAME TO day_totals',
@@ -89,6 +98,7 @@ export const POSTGRES_DOWNGRADE = [
 
 /** Undoes the migrations to each schema version, newest first. */
 const DOWNGRADES: readonly [version: number, sql: string][] = [
+  [22, WITHOUT_NOCODB.join(';')],
   [21, WITH_PERIODS.join(';')],
   [19, `UPDATE api_keys SET scopes = replace(scopes, ',"orders:settle"', '')`],
   [18, WITHOUT_STATUS_COLUMNS.join(';')],

@@ -47,9 +47,9 @@ export function createMailSender({
   retryDelaysMs = RETRY_DELAYS_MS,
 }: Options): Sender {
   async function send(message: Message, signal: AbortSignal): Promise<SendResult> {
-    const { to, orderCreatedAt, orderVersion = 1, copy } = getPayload(message)
+    const { to, orderCreatedAt, copy } = getPayload(message)
     const type = message.type as MailType
-    const order = await store.get(message.orderId ?? '', orderVersion)
+    const order = await store.get(message.orderId ?? '')
     if (order?.createdAt !== orderCreatedAt) {
       return { outcome: 'rejected', status: null, detail: 'The order no longer exists.' }
     }

@@ -22,8 +22,6 @@ export interface MailPayload {
   /** Identifies the order together with its ID, because a restored database can reuse an ID */
   orderCreatedAt: string
   orderNumber: string
-  /** Version of the order that the email is about; missing in older messages */
-  orderVersion?: number
   /** Number of times it was resent. Part of the Message-ID: email clients hide duplicates. */
   copy: number
 }
@@ -58,15 +56,9 @@ export async function enqueueMail(
   sendAt?: number,
 ): Promise<void> {
   if (!isMailOrder(order)) return
-  const { id: orderId, createdAt, version, orderNumber, customerEmail: to } = order
+  const { id: orderId, createdAt, orderNumber, customerEmail: to } = order
   const key = JSON.stringify([orderId, createdAt, type, occasion])
-  const payload: MailPayload = {
-    to,
-    orderCreatedAt: createdAt,
-    orderNumber,
-    orderVersion: version,
-    copy: 0,
-  }
+  const payload: MailPayload = { to, orderCreatedAt: createdAt, orderNumber, copy: 0 }
   const message = {
     id: `mail_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`,
     queue: MAIL_QUEUE,

@@ -1,10 +1,10 @@
 import type { Database } from '../database.js'
+import { DATABASE_NOW } from '../lease.js'
 import type { KeyValueStore } from './key-value-store.js'
 
 const SWEEP_INTERVAL_MS = 60_000
 
-/** The time of the database, ms since 1970, because the clocks of processes may differ. */
-const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+const NOW = DATABASE_NOW.postgres
 
 const SET = `
   INSERT INTO state_keys VALUES (?, ${NOW} + ?)

@@ -1,6 +1,5 @@
 import fp from 'fastify-plugin'
 import { createFileRewriter } from '../../database/file-rewriter.js'
-import { getServiceSource } from '../store/open-order-store.js'
 import { createEraser, type Eraser } from './erase-customer.js'
 import routes from './routes.js'
 import pages from './pages.js'
@@ -18,10 +17,8 @@ const REWRITE_MS = 10_000
 export default fp(
   async (app) => {
     const { orders: store, database, events, auditLog, log } = app
-    const files = [store.source, getServiceSource(app.config)].flatMap((source) =>
-      source.type === 'sqlite' ? [source.path] : [],
-    )
-    const rewriter = createFileRewriter([...new Set(files)], log)
+    const { source } = store
+    const rewriter = createFileRewriter(source.type === 'sqlite' ? [source.path] : [], log)
     app.schedule('rewrite files', REWRITE_MS, () => rewriter.run())
     const isFile = database.engine === 'sqlite'
     app.decorate(

@@ -34,6 +34,8 @@ const SHARED_TABLES = [
   'order_events',
   'outbox',
   'outbox_attempts',
+  'nocodb_rows',
+  'nocodb_state',
 ]
 
 /** Columns whose values PostgreSQL generates, by table. */

@@ -1,8 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.js'
 import type { Config } from '../../core/config/config.js'
-import { getNocoDbSettings } from '../../nocodb/nocodb-config.js'
-import { openNocoDbOrderStore } from '../../nocodb/nocodb-order-store.js'
 import { openDatabaseOrderStore } from './database-order-store.js'
 import type { OrderSource, OrderStore } from './order-store.js'
 import { getDatabasePath } from '../../database/database-path.js'
@@ -37,17 +35,15 @@ export const getServiceSource = ({ DATABASE_URL: url, DATA_DIR }: Config): Order
     ? { type: 'sqlite', path: getDatabasePath(DATA_DIR) }
     : { type: 'postgres', url }
 
-/** Opens the configured order store. Throws DatabaseError. */
-export async function openOrderStore(
+/** Opens the orders in the database of the service. Throws DatabaseError. */
+export const openOrderStore = (
   config: Config,
   database: Database,
   log: FastifyBaseLogger,
-): Promise<OrderStore> {
-  const { DATA_DIR: dataDir, TIME_ZONE: timeZone } = config
-  const nocoDb = getNocoDbSettings(config)
-  const store =
-    nocoDb === null
-      ? await openDatabaseOrderStore({ database, source: getServiceSource(config), timeZone, log })
-      : await openNocoDbOrderStore({ settings: nocoDb, dataDir, timeZone, log })
-  return config.ORDERS_READ_ONLY ? toReadOnlyStore(store) : store
-}
+): Promise<OrderStore> =>
+  openDatabaseOrderStore({
+    database,
+    source: getServiceSource(config),
+    timeZone: config.TIME_ZONE,
+    log,
+  })

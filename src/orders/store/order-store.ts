@@ -58,11 +58,11 @@ export interface ProviderOrderRef {
   orderSourceId: string
 }
 
-/** How current the data of a replica is. */
+/** How current orders are that mirror a source outside the database. */
 export interface Freshness {
-  /** The replica shows the source as it was at this time, ISO 8601; `null` before the first load */
+  /** The orders are as they were in the source at this time, ISO 8601; `null` before the first load */
   asOf: string | null
-  /** Why the replica is behind; a sentence without a full stop, `null` if it is current */
+  /** Why the orders are behind the source; a sentence without a full stop, `null` if it is current */
   problem: string | null
   /** Whether orders can be changed */
   isWritable: boolean
@@ -109,13 +109,8 @@ export interface OrderStore {
   /** Calendar of the days in filters and statistics */
   readonly calendar: DayCalendar
 
-  /**
-   * Returns an order; `null` if it does not exist.
-   *
-   * @param minVersion a version that the order is known to have. If the replica has no such order,
-   *   or only an older version, it reads the order from its source first.
-   */
-  get: (id: string, minVersion?: number) => Promise<Order | null>
+  /** Returns an order; `null` if it does not exist. */
+  get: (id: string) => Promise<Order | null>
   /** Returns an order's history, newest first; `null` if the order does not exist. */
   getHistory: (id: string) => Promise<HistoryEntry[] | null>
   list: (filters: OrderFilters, slice: ListSlice) => Promise<OrderList>
@@ -163,7 +158,7 @@ export interface OrderStore {
    * records damage and returns the error to throw.
    */
   createErrorTranslator: () => (error: unknown) => unknown
-  /** Returns how current a replica is; `null` if the store is not a replica. */
+  /** Returns how current the orders are; `null` if they mirror no other source. */
   getFreshness: () => Freshness | null
   /** Throws if orders cannot be read. */
   getReadiness: () => Promise<Readiness>

@@ -11,7 +11,7 @@ import { isErased } from '../../orders/erasure.js'
 import { isPaid } from '../../orders/order-status.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { EventConsumer } from '../../orders/events/event-dispatcher.js'
-import { getMessageOrder, toVersionPayload } from '../../orders/order-messages.js'
+import { getMessageOrder } from '../../orders/order-messages.js'
 import { enqueueMessage, eraseMessages, type Message } from '../../events/outbox.js'
 import type { Sender, SendResult } from '../../events/outbox-worker.js'
 import {
@@ -271,7 +271,7 @@ export function createAutoFulfilment({
         sequence: `fulfil:${order.id}`,
         type: 'order.paid',
         orderId: order.id,
-        payload: toVersionPayload(order),
+        payload: {},
       })
     }) satisfies EventConsumer,
 

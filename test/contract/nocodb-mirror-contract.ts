@@ -1,9 +1,6 @@
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Test } from 'tap'
 import { apiContract } from '../support/api-contract.js'
 import { temporaryFolder } from '../support/app.js'
-import { corruptTable, enlargeDatabase } from '../support/corrupt-database.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
 import type { TestNocoDb } from '../support/nocodb.js'
 import {
@@ -19,8 +16,8 @@ import { newOrder } from '../support/order-store.js'
 import { signIn } from '../support/sign-in.js'
 import { waitFor } from '../support/wait-for.js'
 
-/** Tests of the replica of orders in NocoDB. */
-export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
+/** Tests of the mirror of orders in NocoDB. */
+export function nocoDbMirrorContract(t: Test, nocoDb: TestNocoDb): void {
   const { api } = nocoDb
 
   t.test('does not overwrite an edit that has not been synced yet', async (t) => {
@@ -131,7 +128,7 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
     await waitFor(async () => (await listOrders(service)).totalItems === 7, SYNC_TIMEOUT_MS)
   })
 
-  t.test('keeps the replica across restarts, and recreates it for another base', async (t) => {
+  t.test('keeps the orders across restarts, and none of another base', async (t) => {
     const [base, other] = [await nocoDb.createBase(), await nocoDb.createBase()]
     const DATA_DIR = temporaryFolder(t)
     const first = await startService(t, base, { DATA_DIR })
@@ -152,62 +149,28 @@ export function nocoDbReplicaContract(t: Test, nocoDb: TestNocoDb): void {
     t.equal(countLoads(again), 0)
     await again.app.close()
 
-    const moved = await startService(t, other, { DATA_DIR })
-    t.equal((await listOrders(moved)).totalItems, 0)
-    t.equal(countLoads(moved), 1)
+    const refused = startOrderApi(t, { ...other.environment, DATA_DIR })
+    await t.rejects(refused, {
+      message: new RegExp(`another table in NocoDB: base ${base.baseId}.*Set another DATA_DIR`),
+    })
+    await t.rejects(startOrderApi(t, { DATA_DIR }), {
+      message: /the orders of a table in NocoDB.*Set the NocoDB variables back/,
+    })
+    const unchanged = await startService(t, base, { DATA_DIR })
+    t.equal((await listOrders(unchanged)).totalItems, 1)
   })
 
-  t.test('recreates a replica that is found to be corrupt', async (t) => {
+  t.test('does not start with a database that has orders of its own', async (t) => {
     const base = await nocoDb.createBase()
     const DATA_DIR = temporaryFolder(t)
-    const first = await startService(t, base, { DATA_DIR })
-    for (const customerName of ['Ann', 'Ben']) {
-      await first.call('POST', ORDERS, newOrder({ customerName }))
-    }
-    await waitFor(async () => (await listOrders(first)).totalItems === 2)
-    await first.app.close()
-    const path = join(DATA_DIR, 'replica.db')
-    const isCorruptionLogged = ({ log }: OrderApi): boolean =>
-      log.some(({ msg }) => String(msg).startsWith('the replica is corrupt'))
-    async function untilRecreated(service: OrderApi): Promise<void> {
-      await waitFor(async () => {
-        // Checked first, because reads before the detection use the corrupt replica.
-        const wasDetected = isCorruptionLogged(service)
-        const { status, body } = await service.call('GET', ORDERS)
-        if (status !== 200 && status !== 503) t.fail(`${status} ${body.detail}`)
-        return wasDetected && status === 200 && body.totalItems === 2
-      }, SYNC_TIMEOUT_MS)
-      const changed = await service.call('PATCH', `${ORDERS}/1`, { notes: `${Math.random()}` })
-      t.equal(changed.body.notes.slice(0, 2), '0.')
-      t.match((await service.call('GET', '/readyz')).body.checks.orders, { ready: true })
-    }
-    // The integrity check of a large replica detects the corruption without a read.
-    for (const table of ['ballast', 'orders']) {
-      enlargeDatabase(path)
-      corruptTable(path, table)
-      const service = await startService(t, base, { DATA_DIR })
-      await untilRecreated(service)
-      t.ok(statSync(path).size < 8 * 1024 * 1024, 'the corrupt file is deleted')
-      await service.app.close()
-    }
-    // A read or a write detects corruption that occurs after startup.
-    for (const table of ['orders', 'replica_rows']) {
-      const service = await startService(t, base, { DATA_DIR })
-      t.notOk(isCorruptionLogged(service))
-      corruptTable(path, table)
-      if (table === 'replica_rows') await api('POST', getRecordsPath(base), {})
-      await untilRecreated(service)
-      await service.app.close()
-    }
-  })
-
-  t.test('gives each process in a data folder its own replica', async (t) => {
-    const base = await nocoDb.createBase()
-    const DATA_DIR = temporaryFolder(t)
-    const first = await startService(t, base, { DATA_DIR })
-    const second = await startService(t, base, { DATA_DIR })
-    await first.call('POST', ORDERS, newOrder())
-    await waitFor(async () => (await listOrders(second)).totalItems === 1, SYNC_TIMEOUT_MS)
+    const own = await startOrderApi(t, { DATA_DIR })
+    await own.call('POST', ORDERS, newOrder())
+    await own.app.close()
+    await t.rejects(startOrderApi(t, { ...base.environment, DATA_DIR }), {
+      message: /orders of its own.*Set another DATA_DIR or DATABASE_URL/,
+    })
+    const again = await startOrderApi(t, { DATA_DIR })
+    t.equal((await listOrders(again)).totalItems, 1)
   })
 
   t.test('reports the progress of the first load without blocking requests', async (t) => {
