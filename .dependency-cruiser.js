@@ -28,9 +28,7 @@ const FOLDERS = [
 /** What a folder imports from below it nevertheless: [importing file, imported file]. */
 const EXCEPTIONS = {
   core: [['core/server/error-handler', 'database/database']],
-  orders: [
-    ['orders/export/(payment-columns|export-worker)', 'payments/(payment|payment-reader)'],
-  ],
+  orders: [['orders/export/(payment-columns|export-worker)', 'payments/(payment|payment-reader)']],
 }
 
 /** Rules against imports from the folders below; an exception permits one file one import. */
@@ -108,7 +106,8 @@ export default {
       from: { pathNot: '^src/(orders/(store|import|export)|nocodb|commands|demo)/' },
       to: {
         path: '^src/(orders/store/|nocodb/)',
-        pathNot: '(store/(order-store|open-order-store|search-text)|nocodb/nocodb|-(config|settings))\\.ts$',
+        pathNot:
+          '(store/(order-store|open-order-store|search-text)|nocodb/nocodb|-(config|settings))\\.ts$',
       },
     },
   ],

@@ -40,10 +40,9 @@ try {
   const target = resolve(callerDirectory('orders:backup'), file)
   const config = await loadConfig()
   const orders = await backupDatabase(findDatabasePath(config), target)
+  const isMirror = config.DATABASE_BASE_URL !== undefined
   process.stdout.write(
-    config.DATABASE_BASE_URL === undefined
-      ? `${formatOrderCount(orders)} backed up to ${target}\n`
-      : `Everything except orders backed up to ${target}. Orders are in NocoDB: back up its database as well.\n`,
+    `${formatOrderCount(orders)} backed up to ${target}\n${isMirror ? 'These orders mirror NocoDB: back up its database as well.\n' : ''}`,
   )
 } catch (error) {
   if (error instanceof ConfigError) fail(error.message)

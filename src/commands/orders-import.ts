@@ -5,6 +5,7 @@ import { DatabaseError } from '../database/open-database.js'
 import { openServiceDatabase } from '../database/open-service-database.js'
 import { truncateLog } from '../database/rewrite-file.js'
 import { getDatabasePath } from '../database/database-path.js'
+import { rejectMirror } from '../nocodb/mirror-state.js'
 import { setTimeZone } from '../orders/store/store-settings.js'
 import { formatImportError, type ImportErrors } from '../orders/import/import-errors.js'
 import { importOrders } from '../orders/import/import-orders.js'
@@ -73,6 +74,7 @@ async function openStore(): Promise<OpenedStore> {
   const path = config.DATABASE_URL === undefined ? getDatabasePath(config.DATA_DIR) : null
   const isNew = path !== null && !existsSync(path)
   const database = await openServiceDatabase(config)
+  await rejectMirror(database)
   if (isNew) await setTimeZone(database, config.TIME_ZONE)
   const location = path === null ? 'PostgreSQL' : `${path}${isNew ? ' (new database)' : ''}`
   return { database, location, path }

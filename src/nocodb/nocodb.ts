@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FastifyBaseLogger } from 'fastify'
-import type { Config } from '../core/config/config.js'
-import type { Database } from '../database/database.js'
+import type { FastifyInstance } from 'fastify'
 import type { OrderStore } from '../orders/store/order-store.js'
 import { claimDatabase, rejectMirror } from './mirror-state.js'
 import { Mirror } from './mirror.js'
@@ -18,12 +16,6 @@ import { SyncState } from './sync-state.js'
 /** Where earlier versions of Clearwake kept the orders. */
 const REPLICA = 'replica.db'
 
-interface Options {
-  config: Config
-  database: Database
-  log: FastifyBaseLogger
-}
-
 /**
  * If NocoDB is configured, returns a store for the orders in NocoDB, which `store` mirrors: it reads
  * from `store`, so reads do not need NocoDB, and writes to NocoDB first. Throws DatabaseError if the
@@ -31,8 +23,9 @@ interface Options {
  */
 export async function connectToNocoDb(
   store: OrderStore,
-  { config, database, log }: Options,
+  app: Pick<FastifyInstance, 'config' | 'database' | 'log' | 'addHook'>,
 ): Promise<OrderStore> {
+  const { config, database, log } = app
   const settings = getNocoDbSettings(config)
   if (settings === null) {
     await rejectMirror(database)
@@ -66,7 +59,7 @@ export async function connectToNocoDb(
     intervalMs: syncIntervalMs,
     log,
   })
-  sync.start()
+  app.addHook('onReady', async () => sync.start())
 
   async function read<T>(query: () => Promise<T>): Promise<T> {
     state.requireLoaded()

@@ -20,7 +20,7 @@ interface Options {
   /** Returns the store to use instead, for orders that are kept elsewhere */
   replaceStore: (
     store: OrderStore,
-    app: Pick<FastifyInstance, 'config' | 'database' | 'log'>,
+    app: FastifyInstance,
   ) => Promise<OrderStore>
 }
 
