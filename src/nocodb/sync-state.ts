@@ -65,8 +65,8 @@ export class SyncState {
   async update(changes: Partial<SyncReport>, others: MirrorState = {}): Promise<void> {
     const report = { ...this.report, ...changes }
     const state = { ...others, report: JSON.stringify(report) }
-    await this.database.write((tx) => writeState(tx, state))
     this.#set(state)
+    await this.database.write((tx) => writeState(tx, state))
   }
 
   #set({ loaded, as_of: asOf, report }: MirrorState): void {
