@@ -8,7 +8,13 @@ import { listVersions } from '../orders/order-versions.js'
 import type { Order } from '../orders/order.js'
 import { DIALECTS, type Dialect } from '../orders/store/dialect.js'
 import { addEvent, eraseEvents } from '../orders/store/order-events.js'
-import { addMany, readOrders, remove, type RecordedOrder } from '../orders/store/order-records.js'
+import {
+  addMany,
+  overwrite,
+  readOrders,
+  remove,
+  type RecordedOrder,
+} from '../orders/store/order-records.js'
 import type { TotalsSum } from '../orders/store/totals.js'
 import type { ColumnTitles, Row } from './columns.js'
 import { getFormat } from './mirror-state.js'
@@ -52,16 +58,19 @@ export interface MirrorTransaction {
   totals: TotalsSum
 }
 
+const removeKey = (tx: Queryable, id: number): Promise<unknown> =>
+  tx.query('DELETE FROM idempotency_keys WHERE order_id = ?', [id])
+
 /** Removes the order of a row, if it has one. */
 export async function removeOrder(
   { tx, dialect, totals }: MirrorTransaction,
   id: number,
 ): Promise<void> {
   await remove(tx, dialect, id, totals)
-  await tx.query('DELETE FROM idempotency_keys WHERE order_id = ?', [id])
+  await removeKey(tx, id)
 }
 
-/** Mirrors rows in one transaction. Orders are inserted together. */
+/** Mirrors rows in one transaction. New orders are inserted together. */
 export class MirrorChunk {
   readonly errors: RowError[] = []
   /** Orders to insert, by order number */
@@ -98,7 +107,7 @@ export class MirrorChunk {
 
   async #upsertRow(row: Row, previous: Order | null): Promise<void> {
     const { Id: id } = row
-    if (previous !== null) await removeOrder(this.transaction, id)
+    if (previous !== null) await removeKey(this.transaction.tx, id)
     const result = parseRow(row, this.titles)
     const duplicate = result.ok ? await this.#findDuplicateKey(row) : null
     const parsed = result.ok && duplicate === null ? result.parsed : null
@@ -112,15 +121,18 @@ export class MirrorChunk {
       edited: parsed?.isEdited === true ? 1 : 0,
       requested_at: this.requestedAt,
     })
-    if (parsed !== null) await this.#addOrder(row, parsed, previous)
+    if (parsed !== null) await this.#saveOrder(row, parsed, previous)
+    else if (previous !== null) await removeOrder(this.transaction, id)
   }
 
-  async #addOrder(row: Row, parsed: ParsedRow, previous: Order | null): Promise<void> {
-    const { tx, dialect } = this.transaction
+  async #saveOrder(row: Row, parsed: ParsedRow, previous: Order | null): Promise<void> {
+    const { tx, dialect, totals } = this.transaction
     const { by, history, request } = parsed
     const orderNumber = await this.#findNumber(row.Id, parsed.order.orderNumber)
     const order = { ...parsed.order, orderNumber }
-    this.#pending.set(orderNumber, { order, by, history })
+    const record = { order, by, history }
+    if (previous === null) this.#pending.set(orderNumber, record)
+    else await overwrite(tx, dialect, record, totals)
     const since = previous?.version ?? 0
     if (this.hasEvents && since < order.version) {
       // One event for each version, of which several may have been added since the last pass.
@@ -147,9 +159,9 @@ export class MirrorChunk {
   /** The order number, with the ID appended if another order has the same number. */
   async #findNumber(id: number, orderNumber: string | null): Promise<string> {
     const number = orderNumber ?? formatOrderNumber(id)
-    const sql = 'SELECT 1 FROM orders WHERE order_number = ?'
-    const isTaken =
-      this.#pending.has(number) || (await this.transaction.tx.query(sql, [number])).length > 0
+    const sql = 'SELECT 1 FROM orders WHERE order_number = ? AND id <> ?'
+    const others = await this.transaction.tx.query(sql, [number, id])
+    const isTaken = this.#pending.has(number) || others.length > 0
     return isTaken ? `${number}-${id}` : number
   }
 

@@ -18,7 +18,7 @@ import {
 import { readState, writeState, type MirrorState } from './mirror-state.js'
 
 /** Rows per transaction, so that other requests do not wait for long. */
-const CHUNK_SIZE = 100
+const CHUNK_SIZE = 25
 
 /** Rows as NocoDB returned them. */
 export interface RowsRead {

@@ -18,10 +18,7 @@ declare module 'fastify' {
 
 interface Options {
   /** Returns the store to use instead, for orders that are kept elsewhere */
-  replaceStore: (
-    store: OrderStore,
-    app: FastifyInstance,
-  ) => Promise<OrderStore>
+  replaceStore: (store: OrderStore, app: FastifyInstance) => Promise<OrderStore>
 }
 
 /** API for orders and their statistics. */

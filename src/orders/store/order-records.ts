@@ -76,6 +76,15 @@ const summarizeLatestAttempt = (history: readonly HistoryEntry[]): AttemptSummar
 
 const CHANGE_COLUMNS = ['order_id', 'version', 'at', 'by', 'changes'] as const
 
+const toChangeRows = ({ order, history }: RecordedOrder) =>
+  history.map((entry) => ({
+    order_id: Number(order.id),
+    version: entry.version,
+    at: Date.parse(entry.at),
+    by: entry.by,
+    changes: JSON.stringify(entry.changes),
+  }))
+
 /**
  * Adds orders with their history and search text, in the caller's transaction, which must end with
  * `addTotals`.
@@ -92,17 +101,8 @@ export async function addMany(
   const rows = sorted.map(({ order, by, history }) =>
     toOrderRow(order, by, summarizeLatestAttempt(history)),
   )
-  const changes = sorted.flatMap(({ order, history }) =>
-    history.map((entry) => ({
-      order_id: Number(order.id),
-      version: entry.version,
-      at: Date.parse(entry.at),
-      by: entry.by,
-      changes: JSON.stringify(entry.changes),
-    })),
-  )
   await insertRows(tx, 'orders', ROW_COLUMNS, rows)
-  await insertRows(tx, 'changes', CHANGE_COLUMNS, changes)
+  await insertRows(tx, 'changes', CHANGE_COLUMNS, sorted.flatMap(toChangeRows))
   await dialect.addTexts(
     tx,
     sorted.map(({ order }) => ({ id: Number(order.id), text: toSearchText(order) })),
@@ -139,8 +139,7 @@ export async function replace(
     [...UPDATED_COLUMNS.map((name) => row[name]), row.id, before.version],
   )
   if (updated.length === 0) return false
-  const [stored, text] = [await readText(tx, dialect, row.id), toSearchText(after)]
-  if (stored !== text) await dialect.replaceText(tx, { id: row.id, text: stored }, text)
+  await updateText(tx, dialect, after)
   await insertRows(tx, 'changes', CHANGE_COLUMNS, [
     {
       order_id: row.id,
@@ -157,6 +156,38 @@ export async function replace(
   totals.add(toOrderRow(before, by), -1)
   totals.add(row)
   return true
+}
+
+/**
+ * Replaces an order and its whole history, or adds it, in the caller's transaction, which must end
+ * with `addTotals`.
+ */
+export async function overwrite(
+  tx: Queryable,
+  dialect: Dialect,
+  record: RecordedOrder,
+  totals: TotalsSum,
+): Promise<void> {
+  const { order, by, history } = record
+  const row = toOrderRow(order, by, summarizeLatestAttempt(history))
+  const [before] = await tx.query<OrderRow>('SELECT * FROM orders WHERE id = ?', [row.id])
+  if (before === undefined) return addMany(tx, dialect, [record], totals)
+  await tx.query(
+    `UPDATE orders SET ${ROW_COLUMNS.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,
+    [...ROW_COLUMNS.map((name) => row[name]), row.id],
+  )
+  await updateText(tx, dialect, order)
+  await tx.query('DELETE FROM changes WHERE order_id = ?', [row.id])
+  await insertRows(tx, 'changes', CHANGE_COLUMNS, toChangeRows(record))
+  totals.add(before, -1)
+  totals.add(row)
+}
+
+/** Replaces the search text of an order, if it differs, because that is slow. */
+async function updateText(tx: Queryable, dialect: Dialect, order: Order): Promise<void> {
+  const id = Number(order.id)
+  const [stored, text] = [await readText(tx, dialect, id), toSearchText(order)]
+  if (stored !== text) await dialect.replaceText(tx, { id, text: stored }, text)
 }
 
 /** The stored text, which an earlier version may have written. */
