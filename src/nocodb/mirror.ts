@@ -5,6 +5,7 @@ import type { DayCalendar } from '../core/formatting/day-calendar.js'
 import type { Order } from '../orders/order.js'
 import { DIALECTS } from '../orders/store/dialect.js'
 import { readOrder } from '../orders/store/order-records.js'
+import { checkTimeZone } from '../orders/store/store-settings.js'
 import { addTotals, TotalsSum } from '../orders/store/totals.js'
 import type { ColumnTitles, Row } from './columns.js'
 import {
@@ -60,6 +61,7 @@ export class Mirror {
     const run = () =>
       this.database.write(async (tx) => {
         await tx.query("UPDATE nocodb_state SET value = value WHERE name = 'source'")
+        await checkTimeZone(tx, this.calendar.timeZone)
         const totals = new TotalsSum(this.calendar)
         const result = await work({ tx, dialect: this.#dialect, totals })
         await addTotals(tx, totals)
@@ -97,7 +99,7 @@ export class Mirror {
   }
 
   /**
-   * Mirrors rows, and changes the state with the last of them. Ignores a row if a later state of it
+   * Mirrors rows, then changes the state. Ignores a row if a later state of it
    * is mirrored already. Returns the rows with errors.
    */
   async upsert({ rows, requestedAt }: RowsRead, state: MirrorState = {}): Promise<RowError[]> {

@@ -92,7 +92,7 @@ export function crashContract(t: Test, nocoDb: TestNocoDb): void {
           }, RECOVERY_TIMEOUT_MS),
         ),
       )
-      t.strictSame(reads[0], reads[1], 'both replicas are equal')
+      t.strictSame(reads[0], reads[1], 'both processes are equal')
       t.match(reads[0], {
         notes: row.Notes ?? '',
         status: row.Status,

@@ -60,7 +60,7 @@ export function outageContract(t: Test, nocoDb: TestNocoDb): void {
     t.equal((await readRows(nocoDb, base)).length, 1)
   })
 
-  t.test('starts with the existing replica while NocoDB is unreachable', async (t) => {
+  t.test('starts with the existing mirror while NocoDB is unreachable', async (t) => {
     const base = await nocoDb.createBase()
     const DATA_DIR = temporaryFolder(t)
     const first = await startService(t, base, { DATA_DIR })

@@ -17,8 +17,7 @@ import { getSessionId, sendWebhooks, settle, startStripe } from '../support/stri
 import { waitFor, waitForEqual, waitUntilReady } from '../support/wait-for.js'
 
 /*
- * Orders of guests in NocoDB, with two processes that share a PostgreSQL database. Each has a replica
- * that is older than most of the work that the other one leaves it.
+ * Orders of guests in NocoDB, with two processes that share a PostgreSQL database.
  */
 
 const nocoDb = await startNocoDb(t)
@@ -131,7 +130,7 @@ function readTables(path: string): string {
   return JSON.stringify(rows)
 }
 
-t.test('personal data is erased from NocoDB and from the replicas', async (t) => {
+t.test('personal data is erased from NocoDB and from the mirror', async (t) => {
   const folders = [temporaryFolder(t), temporaryFolder(t)]
   const { base, first, second, getStatuses } = await start(t, {}, folders)
   const email = 'quillfeather@customers.example'
