@@ -36,6 +36,7 @@ const SHARED_TABLES = [
   'outbox_attempts',
   'nocodb_rows',
   'nocodb_state',
+  'leases',
 ]
 
 /** Columns whose values PostgreSQL generates, by table. */
