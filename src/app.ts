@@ -13,6 +13,7 @@ import type { MailDelivery } from './mail/mail-delivery.js'
 import certificates from './certificates/certificates.js'
 import ordering from './checkout/checkout.js'
 import orderExport from './orders/export/export.js'
+import orderPages from './orders/pages/pages.js'
 import orders from './orders/orders.js'
 import { validators } from './orders/validators.js'
 import events from './orders/events/events.js'
@@ -20,12 +21,13 @@ import payments from './payments/payments.js'
 import apiDocs from './api-docs/api-docs.js'
 import { CONFIG_PARTS } from './config-parts.js'
 import core from './core/core.js'
+import dashboard from './dashboard/dashboard.js'
 import database from './database/database-plugin.js'
 import stateStore from './database/state-store/state-store.js'
 import configuredAccounts, { type FirstAdministrator } from './accounts/configured-accounts.js'
+import portalPages from './accounts/portal-pages.js'
 import security from './accounts/security.js'
 import securityTxt from './core/server/security-txt.js'
-import portal from './portal/portal.js'
 import provider from './provider/provider.js'
 import prefill from './qr-codes/prefill.js'
 import qrCode from './qr-codes/qr-codes.js'
@@ -79,6 +81,7 @@ export async function buildApp({
   await app.register(orders)
   await app.register(events)
   await app.register(erasure)
+  await app.register(orderPages)
   await app.register(fulfilment)
   await app.register(payments)
   await app.register(orderExport)
@@ -87,7 +90,8 @@ export async function buildApp({
   await app.register(mail, { delivery: mailDelivery })
   await app.register(accountManagement)
   await app.register(webhooks)
-  await app.register(portal)
+  await app.register(dashboard)
+  await app.register(portalPages) // after all that add pages
   if (pages) await app.register(pages)
 
   return app

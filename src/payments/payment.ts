@@ -1,5 +1,6 @@
-import { isPaid, type LiveStatus, type OrderStatus } from '../orders/order-status.js'
+import { isPaid, type OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
+import type { StatusRequest } from '../orders/pages/order-extensions.js'
 
 /**
  * The state of a payment at Stripe:
@@ -102,18 +103,25 @@ export function findPurchaseProblem(
 }
 
 /**
- * Why a change of status cannot be undone, because Stripe has received or returned the money; `null`
- * if it can be undone.
+ * Why payments through Stripe forbid to change the status of an order, as a clause; `null` if they
+ * do not.
+ *
+ * @param requested the new status, and whether it undoes the latest change
  */
-export function findUndoProblem(
+export function findStatusProblem(
   status: OrderStatus,
-  previous: LiveStatus,
+  requested: StatusRequest,
   payments: readonly Payment[],
 ): string | null {
+  if (!requested.isUndo) {
+    return requested.status === 'refunded' && payments.some(isReceived)
+      ? 'paid through Stripe; refund the payment on the order’s page'
+      : null
+  }
   if (status === 'refunded' && payments.some(({ refundedMinor }) => refundedMinor > 0)) {
     return 'Stripe has returned the money'
   }
-  return previous === 'pending' && isPaid(status) && payments.some(isReceived)
+  return requested.status === 'pending' && isPaid(status) && payments.some(isReceived)
     ? 'Stripe has received the money; refund the payment instead'
     : null
 }

@@ -1,7 +1,11 @@
 import fp from 'fastify-plugin'
 import type { Order } from '../../orders/order.js'
-import { createAutoFulfilment, erasePlacements } from './auto-fulfilment.js'
+import { findOrderMessage } from '../../orders/order-messages.js'
+import { findSharedProviderOrders } from '../../orders/shared-provider-order.js'
+import { createAutoFulfilment, erasePlacements, FULFILMENT_QUEUE } from './auto-fulfilment.js'
+import { buildOffsetOrderSection } from './offset-order-section.js'
 import { createFulfilment, type Fulfilment } from './place-orders.js'
+import placementPages from './placement-pages.js'
 
 type FindPurchaseProblem = (order: Order) => Promise<string | null>
 
@@ -31,6 +35,22 @@ export default fp(
       })
     app.decorate('fulfilment', fulfilment)
     app.eraser.add({ eraseFormerCustomer: erasePlacements })
+    app.orderPage.addSection({
+      place: 'provider',
+      template: '/portal/orders/_offset-order',
+      build: async (data, state) => {
+        const { order } = data
+        const provider = {
+          fulfilment,
+          placement: await findOrderMessage(app.database, order.id, FULFILMENT_QUEUE),
+          duplicates: await findSharedProviderOrders(store, order),
+        }
+        return buildOffsetOrderSection(data, provider, state)
+      },
+    })
+    if (fulfilment !== null) {
+      app.portalPages.push((scope) => placementPages(scope, { fulfilment }))
+    }
     if (!app.config.AUTO_FULFIL || fulfilment === null || source === null) return
     const autoFulfilment = createAutoFulfilment({
       store,
@@ -40,5 +60,5 @@ export default fp(
     app.events.addConsumer('fulfilment', autoFulfilment.consume)
     app.outbox.addSender(autoFulfilment.sender)
   },
-  { name: 'fulfilment', dependencies: ['provider', 'orders', 'events', 'erasure'] },
+  { name: 'fulfilment', dependencies: ['provider', 'order-pages', 'events', 'erasure'] },
 )
