@@ -80,7 +80,7 @@ export function isValid(
     provider === null || (provider.orderId === order.orderSourceId && attempt?.state !== 'released')
   if (!isPaid(order.status) || !hasProviderOrder) return false
   return retirement
-    ? isSameRetirement({ content }, order)
+    ? isSameRetirement({ content }, order) && (provider !== null || content.co2eKg === order.co2eKg)
     : order.status === 'fulfilled' && attempt?.state !== 'released'
 }
 

@@ -63,8 +63,8 @@ function describeProblem(payment: Payment, order: Order, format: Formatters): No
     case 'paid_twice':
       return [
         {
-          title: `${balance} received for an order that had already been paid`,
-          text: 'Refund it if the customer has paid twice.',
+          title: `${balance} received for an order that had already been marked as paid`,
+          text: 'Refund it only if the customer has also paid in another way.',
         },
       ]
     default:
@@ -133,8 +133,11 @@ const IMPLIED_PAYMENTS: Record<OrderStatus, PaymentStatus> = {
 }
 
 /** Describes a payment that differs from what the order status implies, such as a disputed one. */
-export function describePayment({ checkout, status }: Order, payment: Payment): string | null {
-  if (checkout === null) return null
+export function describePayment(
+  { checkout, status }: Order,
+  payment: Payment | undefined,
+): string | null {
+  if (checkout === null || payment === undefined) return null
   const paid = getPaymentStatus(payment)
   const name = payment.problem !== null ? 'problem' : isDisputed(payment) ? 'disputed' : paid
   return name === IMPLIED_PAYMENTS[status]

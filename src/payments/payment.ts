@@ -77,6 +77,10 @@ export const STRIPE = 'stripe'
 export const getBalance = ({ state, amountMinor, refundedMinor }: Payment): number =>
   state === 'paid' ? Math.max(0, amountMinor - refundedMinor) : 0
 
+/** Whether money is here that can be returned; the bank has taken back what a lost dispute was about. */
+export const isReturnable = (payment: Payment): boolean =>
+  getBalance(payment) > 0 && payment.dispute !== 'lost'
+
 /**
  * Whether money was received or is on its way, in which case the guest can neither pay nor cancel.
  */
@@ -94,8 +98,13 @@ export function findPurchaseProblem(
   if (payments.some(isDisputed)) return 'the customer’s bank disputes the payment'
   const held = payments.filter((payment) => getBalance(payment) > 0)
   const settled = payments.filter(({ settledAt }) => settledAt !== null)
-  if ([...held, ...settled].some(({ refundedMinor }) => refundedMinor > 0)) {
+  // Without money that is still here, any refund may have returned what the order was paid with.
+  const paidWith = held.length > 0 ? [...held, ...settled] : payments
+  if (paidWith.some(({ refundedMinor }) => refundedMinor > 0)) {
     return 'the payment was refunded in part or in full'
+  }
+  if (payments.some(({ state }) => state === 'processing')) {
+    return 'the payment is still being processed'
   }
   return held.every((payment) => isSameAmount(payment, order))
     ? null

@@ -75,13 +75,7 @@ export default fp(
     )
     app.orderPage.addListNotes(async (orders) => {
       const payments = await store.findLatest(orders.map(({ id }) => id))
-      return new Map(
-        orders.flatMap((order) => {
-          const payment = payments.get(order.id)
-          const note = payment && describePayment(order, payment)
-          return note == null ? [] : [[order.id, note] as const]
-        }),
-      )
+      return (order) => describePayment(order, payments.get(order.id))
     })
     app.portalPages.push(refundPages)
     if (service !== null) {

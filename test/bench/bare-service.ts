@@ -104,7 +104,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (reques
   const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
   const { items, ...total } = await orderStore.list(filters, slice)
   const currencies = await orderStore.listCurrencies()
-  const others = { currencies, views: [], notes: new Map() }
+  const others = { currencies, views: [], notes: [] }
   const data = { query, ignored, selection: [], items, total, ...others }
   const list = buildListView(data, getFormatters('en-GB', timeZone), orderStore.calendar)
   return reply.viewAsync('portal/orders/orders', {

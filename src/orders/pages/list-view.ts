@@ -34,6 +34,7 @@ import { MAX_MATCHING_ORDERS } from './bulk-selection.js'
 import { buildDatePresets } from './date-presets.js'
 import { buildFilterChips, countFilters } from './filter-chips.js'
 import { buildContextUrl } from './list-context.js'
+import type { DescribeInList } from './order-extensions.js'
 import type { SavedView } from './saved-views.js'
 import { buildPagination, formatTotal } from './pagination.js'
 
@@ -105,8 +106,8 @@ interface ListData {
   /** Currencies in use */
   currencies: string[]
   views: SavedView[]
-  /** Notes of features, by order ID */
-  notes: ReadonlyMap<string, string>
+  /** The notes that features add */
+  notes: readonly DescribeInList[]
 }
 
 function buildRow(
@@ -132,7 +133,7 @@ function buildRow(
     amount: format.money(order.amountMinor, order.currency),
     status: order.status,
     statusLabel: STATUS_LABELS[order.status],
-    note: notes.get(order.id),
+    notes: notes.flatMap((describe) => describe(order) ?? []),
   }
 }
 

@@ -63,8 +63,11 @@ export interface StatusRequest {
 /** Why the status of an order cannot be changed, as a clause; `null` if it can. */
 export type StatusCheck = (order: Order, requested: StatusRequest) => Promise<string | null>
 
-/** Notes below the status of orders in a list, by order ID. */
-export type LoadListNotes = (orders: readonly Order[]) => Promise<ReadonlyMap<string, string>>
+/** Returns the note beside the status of an order in a list; `null` if there is none. */
+export type DescribeInList = (order: Order) => string | null
+
+/** Loads what is needed to describe the orders of a list. */
+export type LoadListNotes = (orders: readonly Order[]) => Promise<DescribeInList>
 
 /** What features add to the pages of orders. */
 export function createOrderExtensions() {
@@ -101,10 +104,8 @@ export function createOrderExtensions() {
       return null
     },
 
-    async loadListNotes(orders: readonly Order[]): Promise<ReadonlyMap<string, string>> {
-      const notes = await Promise.all(listNotes.map((load) => load(orders)))
-      return new Map(notes.flatMap((found) => [...found]))
-    },
+    loadListNotes: async (orders: readonly Order[]): Promise<DescribeInList[]> =>
+      Promise.all(listNotes.map((load) => load(orders))),
   }
 }
 

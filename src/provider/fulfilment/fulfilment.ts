@@ -2,7 +2,13 @@ import fp from 'fastify-plugin'
 import type { Order } from '../../orders/order.js'
 import { findOrderMessage } from '../../orders/order-messages.js'
 import { findSharedProviderOrders } from '../../orders/shared-provider-order.js'
-import { createAutoFulfilment, erasePlacements, FULFILMENT_QUEUE } from './auto-fulfilment.js'
+import { countNoun, type DescribeConsequences } from '../../orders/pages/consequences.js'
+import {
+  createAutoFulfilment,
+  erasePlacements,
+  FULFILMENT_QUEUE,
+  isPlacedWhenPaid,
+} from './auto-fulfilment.js'
 import { buildOffsetOrderSection } from './offset-order-section.js'
 import { createFulfilment, type Fulfilment } from './place-orders.js'
 import placementPages from './placement-pages.js'
@@ -16,6 +22,15 @@ declare module 'fastify' {
     /** Adds a check of why the credits of an order should not be bought, as a clause. */
     addPurchaseCheck: (findProblem: FindPurchaseProblem) => void
   }
+}
+
+/** Says for how many orders changes make the service buy credits. */
+const describePurchases: DescribeConsequences = (changes, options) => {
+  const paid = changes.filter(({ before, after }) => isPlacedWhenPaid(after, before.status))
+  const counted = options.isSingle ? '' : ` of ${countNoun(paid.length, 'order', options)}`
+  return paid.length === 0
+    ? []
+    : [{ clause: `buys the credits${counted}`, note: 'A purchase cannot be undone.' }]
 }
 
 /** Places orders with the provider: on request and, with AUTO_FULFIL, when they are paid. */
@@ -58,6 +73,7 @@ export default fp(
       maxRequestMs: source.maxRequestMs,
     })
     app.events.addConsumer('fulfilment', autoFulfilment.consume)
+    app.orderPage.addConsequences(async () => describePurchases)
     app.outbox.addSender(autoFulfilment.sender)
   },
   { name: 'fulfilment', dependencies: ['provider', 'order-pages', 'events', 'erasure'] },
