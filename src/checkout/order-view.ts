@@ -3,7 +3,7 @@ import { isErased } from '../orders/erasure.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { describeOrderTrip, describeShare } from '../orders/describe-order-trip.js'
 import { findLatestAttempt, isUnresolved } from '../orders/attempt.js'
-import { getBalance, isReceived, type Payment } from '../payments/payment.js'
+import { getBalance, isReceived, isSameAmount, type Payment } from '../payments/payment.js'
 import {
   formatMass,
   formatRoundedMass,
@@ -202,6 +202,11 @@ export function buildOrderView(
     beneficiary: checkout?.beneficiary ?? null,
     isPublic: checkout?.isPublic ?? false,
     placedOn: formatDate(order.placedAt),
+    /** What was paid, if the total was changed later */
+    paid:
+      payment?.state === 'paid' && !isSameAmount(payment, order)
+        ? format.money(payment.amountMinor, payment.currency)
+        : null,
     refunded:
       payment === null || payment.refundedMinor === 0
         ? null

@@ -163,6 +163,15 @@ t.test('a receipt does not state a mass that was not priced', async (t) => {
   t.notMatch(mail.text, 'US$47.80')
 })
 
+t.test('a receipt says what was paid if the total is changed later', async (t) => {
+  const { stripe, ann, guest, session, path } = await startOnlineOrder(t, WITHOUT_PURCHASES)
+  stripe.ledger.pay(session.id)
+  await waitForStatus(ann, '1', 'paid')
+  t.notMatch(toText(await guest.get(path)), 'Paid US$52.58')
+  await ann.call('PATCH', ORDER, { amountMinor: 999_900 })
+  t.match(toText(await guest.get(path)), 'Total US$9,999.00 Paid US$52.58')
+})
+
 t.test('nobody is promised the money that a bank has taken back', async (t) => {
   const { stripe, ann, guest, session, path, readPayment } = await startOnlineOrder(
     t,
