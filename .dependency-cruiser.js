@@ -20,7 +20,6 @@ const FOLDERS = [
   'webhooks',
   'dashboard',
   'api-docs',
-  'portal',
   'demo',
   'commands',
 ]
@@ -95,7 +94,7 @@ export default {
       from: {
         path: '^src/(calculator|orders|nocodb|database)/',
         pathNot:
-          '/(calculator|orders|events|erasure|export|pages|routes|[a-z-]+-(pages|routes|plugin)|state-store|stream-orders|freshness-header|open-order-store)\\.ts$',
+          '^src/orders/pages/|/(calculator|orders|events|erasure|export|pages|routes|[a-z-]+-(pages|routes|plugin)|state-store|stream-orders|freshness-header|open-order-store)\\.ts$',
       },
       to: { path: '^node_modules/(fastify|@fastify)/', dependencyTypesNot: ['type-only'] },
     },

@@ -14,6 +14,7 @@ import type { MailDelivery } from './mail/mail-delivery.js'
 import certificates from './certificates/certificates.js'
 import ordering from './checkout/checkout.js'
 import orderExport from './orders/export/export.js'
+import orderPages from './orders/pages/pages.js'
 import orders from './orders/orders.js'
 import { validators } from './orders/validators.js'
 import events from './orders/events/events.js'
@@ -21,12 +22,13 @@ import payments from './payments/payments.js'
 import apiDocs from './api-docs/api-docs.js'
 import { CONFIG_PARTS } from './config-parts.js'
 import core from './core/core.js'
+import dashboard from './dashboard/dashboard.js'
 import database from './database/database-plugin.js'
 import stateStore from './database/state-store/state-store.js'
 import configuredAccounts, { type FirstAdministrator } from './accounts/configured-accounts.js'
+import portalPages from './accounts/portal-pages.js'
 import security from './accounts/security.js'
 import securityTxt from './core/server/security-txt.js'
-import portal from './portal/portal.js'
 import provider from './provider/provider.js'
 import prefill from './qr-codes/prefill.js'
 import qrCode from './qr-codes/qr-codes.js'
@@ -80,6 +82,7 @@ export async function buildApp({
   await app.register(orders, { replaceStore: connectToNocoDb })
   await app.register(events)
   await app.register(erasure)
+  await app.register(orderPages)
   await app.register(fulfilment)
   await app.register(payments)
   await app.register(orderExport)
@@ -88,7 +91,8 @@ export async function buildApp({
   await app.register(mail, { delivery: mailDelivery })
   await app.register(accountManagement)
   await app.register(webhooks)
-  await app.register(portal)
+  await app.register(dashboard)
+  await app.register(portalPages) // after all that add pages
   if (pages) await app.register(pages)
 
   return app

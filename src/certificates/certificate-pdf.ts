@@ -1,10 +1,6 @@
+import { formatRetirementDate } from '../orders/labels.js'
 import { extname } from 'node:path'
-import {
-  type Certificate,
-  type CertificateContent,
-  getCertificateNumber,
-  formatRetirementDate,
-} from './certificate.js'
+import { type Certificate, type CertificateContent, getCertificateNumber } from './certificate.js'
 import type { CertificateFonts } from './certificate-fonts.js'
 import { drawInWorker } from './draw-in-worker.js'
 

@@ -1,12 +1,8 @@
+import { formatRetirementDate } from '../orders/labels.js'
 import { createQrMatrix, renderSvg, toSvgDataUrl } from '../core/html/qr-image.js'
 import { withUnit } from '../core/formatting/number-formatter.js'
 import { formatRoundedMass, type PageFormat } from '../core/formatting/mass-formatter.js'
-import {
-  formatRetirementDate,
-  getCertificateNumber,
-  toPublished,
-  type Certificate,
-} from './certificate.js'
+import { getCertificateNumber, toPublished, type Certificate } from './certificate.js'
 
 /** Quiet zone, in modules (ISO/IEC 18004, section 9.1) */
 const QR_MARGIN = 4

@@ -80,7 +80,7 @@ export function isValid(
     provider === null || (provider.orderId === order.orderSourceId && attempt?.state !== 'released')
   if (!isPaid(order.status) || !hasProviderOrder) return false
   return retirement
-    ? isSameRetirement({ content }, order)
+    ? isSameRetirement({ content }, order) && (provider !== null || content.co2eKg === order.co2eKg)
     : order.status === 'fulfilled' && attempt?.state !== 'released'
 }
 
@@ -111,18 +111,3 @@ export function toPublished(content: CertificateContent): CertificateContent {
     provider: null,
   }
 }
-
-/**
- * Formats the day of a retirement. A date without a time is that day in every time zone.
- *
- * @param formatDate formats a timestamp as a date in the service's time zone
- */
-export function formatRetirementDate(
-  { retiredAt }: Pick<Retirement, 'retiredAt'>,
-  formatDate: (timestamp: string) => string,
-): string {
-  const isDay = !retiredAt.includes('T')
-  return isDay ? DAYS.format(new Date(retiredAt)) : formatDate(retiredAt)
-}
-
-const DAYS = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })

@@ -2,10 +2,12 @@ import fp from 'fastify-plugin'
 import type { Queryable } from '../database/database.js'
 import type { Order } from '../orders/order.js'
 import type { Certificate } from './certificate.js'
+import { describeCertificateChanges, loadCertificateChanges } from './certificate-changes.js'
 import { createCertificatePdfs } from './certificate-pdf.js'
+import { buildCertificateSection } from './certificate-section.js'
 import { eraseBeneficiary, findCertificate, findOrdersByNumber } from './certificate-store.js'
 import { createCertificateIssuer } from './issue-certificates.js'
-import { createCertificates } from './issued-certificates.js'
+import { createCertificates, type IssuedCertificates } from './issued-certificates.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -17,7 +19,7 @@ declare module 'fastify' {
 /** Called in the transaction that issues a certificate. */
 type OnIssued = (tx: Queryable, issued: { certificate: Certificate; order: Order }) => Promise<void>
 
-export interface Certificates extends ReturnType<typeof createCertificates> {
+export interface Certificates extends IssuedCertificates {
   /** The public page of a certificate */
   getUrl: (code: string) => string
   formatDate: (timestamp: string) => string
@@ -53,6 +55,15 @@ export default fp(
       const byNumber = await findOrdersByNumber(database, reference)
       return [...(certificate === null ? [] : [certificate.orderId]), ...byNumber].map(Number)
     })
+    app.orderPage.addSection({
+      place: 'retirement',
+      template: '/portal/orders/_certificate',
+      build: (data) => buildCertificateSection(app.certificates, data),
+    })
+    app.orderPage.addConsequences(async (orders) => {
+      const loaded = await loadCertificateChanges(app.certificates, store, orders)
+      return (changes, options) => describeCertificateChanges(loaded, changes, options)
+    })
     const issuer = createCertificateIssuer({
       database,
       store,
@@ -66,5 +77,5 @@ export default fp(
     app.outbox.addSender(issuer.sender)
     app.eraser.add({ eraseFormerCustomer: (tx, orderId) => eraseBeneficiary(tx, orderId) })
   },
-  { name: 'certificates', dependencies: ['brand', 'orders', 'events', 'erasure', 'provider'] },
+  { name: 'certificates', dependencies: ['brand', 'order-pages', 'events', 'erasure', 'provider'] },
 )

@@ -92,7 +92,8 @@ export const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): 
   imoNumber: order.imoNumber,
   trip: describeTripAndShare(order),
   co2eKg: getOffsetKg(order, placed),
-  portfolioName: placed?.portfolioName ?? order.checkout?.portfolioName ?? null,
+  // What the guest chose is no evidence of what was bought.
+  portfolioName: placed?.portfolioName ?? null,
   retirement: order.retirement,
 })
 
@@ -133,7 +134,10 @@ export function createCertificateIssuer({
       record === null ||
       (isSameTons(record.tons, tons) && (record.portfolioId ?? portfolioId) === portfolioId)
     if (!isSame) return 'differs'
-    const portfolio = portfolios.value.find(({ id }) => id === portfolioId)
+    // A portfolio with another name may have other projects by now.
+    const portfolio = portfolios.value.find(
+      ({ id, name }) => id === portfolioId && name === placed.portfolioName,
+    )
     return { projects: portfolio?.projects ?? [], provider: { ...provider, ...certificate } }
   }
 
@@ -159,6 +163,7 @@ export function createCertificateIssuer({
       isSameRetirement(existing, order) &&
       existing.content.co2eKg === content.co2eKg
     ) {
+      await database.write(async (tx) => onIssued?.(tx, { certificate: existing, order }))
       return DONE
     }
 
@@ -181,7 +186,16 @@ export function createCertificateIssuer({
       code: createCode(),
       orderId: order.id,
       issuedAt: new Date().toISOString(),
-      content: { ...content, orderedAt: order.placedAt, ...known },
+      content: {
+        ...content,
+        orderedAt: order.placedAt,
+        ...known,
+        // As they were when this order at the provider was first certified.
+        projects:
+          known.provider !== null && existing?.content.provider?.orderId === known.provider.orderId
+            ? existing.content.projects
+            : known.projects,
+      },
     }
     await database.write(async (tx) => {
       const isNew = await insertCertificate(tx, certificate, message.id)
@@ -226,7 +240,8 @@ export function createCertificateIssuer({
         const existing = await findOrderCertificate(tx, order.id)
         const provider = existing?.content.provider ?? null
         const isSameProvider = provider === null || provider.orderId === order.orderSourceId
-        if (existing !== null && isSameRetirement(existing, order) && isSameProvider) return
+        const isSameMass = provider !== null || existing?.content.co2eKg === order.co2eKg
+        if (existing && isSameRetirement(existing, order) && isSameProvider && isSameMass) return
         // Imported orders may have evidence, and no certificate here.
         if (existing === null && !(await changedEvidence(order))) return
       }

@@ -96,3 +96,5 @@ export function createCertificates({ database, store, pdfs }: Options) {
     },
   }
 }
+
+export type IssuedCertificates = ReturnType<typeof createCertificates>

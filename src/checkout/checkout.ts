@@ -12,6 +12,7 @@ import { createFormTokens } from './form-token.js'
 import { createOfferFinder, createTripPriceFinder } from './offset-offer.js'
 import { createOrderLimits } from './order-limits.js'
 import { createOrderLinks, type OrderLinks } from './order-links.js'
+import newOrderPages from './new-order/new-order-pages.js'
 import orderPages from './order-pages.js'
 import { createPriceTerms, getOwnPrice } from './checkout-config.js'
 import { createOrderPlacer } from './place-order.js'
@@ -95,6 +96,7 @@ export default fp(
     app.decorate('orderLinks', createOrderLinks(app.database, linkSigner))
     await app.register(quoteRoutes)
     await app.register(pages)
+    app.portalPages.push(newOrderPages)
   },
   { name: 'checkout', dependencies: ['calculator', 'payments', 'certificates', 'state-store'] },
 )

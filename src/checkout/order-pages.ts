@@ -7,7 +7,7 @@ import type { Order } from '../orders/order.js'
 import type { PageFormat } from '../core/formatting/mass-formatter.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import type { Payment } from '../payments/payment.js'
-import { buildOrderView } from './order-view.js'
+import { buildOrderView, canGuestCancel } from './order-view.js'
 import { getOrderTrip } from '../orders/describe-order-trip.js'
 import { toFormQuery, toTripFields } from './ordered-trip.js'
 import { getPaymentInstructions } from './checkout-config.js'
@@ -173,9 +173,10 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
 
   app.post<OrderRoute>('/o/:token/cancel', async (request, reply) => {
     for (;;) {
-      const { id, status, version } = await findOrder(request)
-      // Paid orders can be cancelled only by an administrator, who also refunds the payment.
-      if (status !== 'pending') break
+      const order = await findOrder(request)
+      const { id, version } = order
+      // Other orders are cancelled by an administrator, who also refunds the payment.
+      if (!canGuestCancel(order, (await store.getHistory(id)) ?? [])) break
       const closed = (await payments?.close(id)) ?? 'closed'
       if (closed === 'received') break
       if (closed === 'unavailable') {

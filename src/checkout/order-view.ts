@@ -2,7 +2,8 @@ import { hasBeenPaid, isRefundDue, type OrderStatus } from '../orders/order-stat
 import { isErased } from '../orders/erasure.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { describeOrderTrip, describeShare } from '../orders/describe-order-trip.js'
-import { getBalance, isReceived, type Payment } from '../payments/payment.js'
+import { findLatestAttempt, isUnresolved } from '../orders/attempt.js'
+import { getBalance, isReceived, isSameAmount, type Payment } from '../payments/payment.js'
 import {
   formatMass,
   formatRoundedMass,
@@ -58,10 +59,10 @@ function buildHeading(order: Order, { certificate, payment = null, format }: Vie
     }
   }
   const heading = HEADINGS[order.status]
-  if (order.status !== 'cancelled') return heading
-  return awaitsRefund(order, payment)
+  const isEnded = order.status === 'cancelled' || order.status === 'refunded'
+  return isEnded && awaitsRefund(order, payment)
     ? {
-        ...heading,
+        title: order.status === 'cancelled' ? heading.title : 'Refund in progress',
         explanation: 'This order was cancelled. We have received your payment and will refund it.',
       }
     : heading
@@ -69,7 +70,8 @@ function buildHeading(order: Order, { certificate, payment = null, format }: Vie
 
 /** Whether money that was received will be returned. */
 const awaitsRefund = (order: Order, payment: Payment | null): boolean =>
-  isRefundDue(order) || (payment !== null && getBalance(payment) > 0)
+  payment?.dispute !== 'lost' &&
+  (isRefundDue(order) || (payment !== null && getBalance(payment) > 0))
 
 /** When an order first got a status, ISO 8601; `null` if that is not in the history. */
 function findTime(history: readonly HistoryEntry[], status: OrderStatus) {
@@ -83,7 +85,7 @@ function findTime(history: readonly HistoryEntry[], status: OrderStatus) {
 function buildSteps(
   order: Order,
   history: readonly HistoryEntry[],
-  { certificate, formatDate }: Pick<ViewOptions, 'certificate' | 'formatDate'>,
+  { certificate, payment = null, formatDate }: ViewOptions,
 ): Step[] {
   const format = (timestamp: string | null) => (timestamp === null ? null : formatDate(timestamp))
   const { status } = order
@@ -98,6 +100,9 @@ function buildSteps(
     state: isPaid ? 'done' : 'current',
   }
   if (status === 'refunded') {
+    if (awaitsRefund(order, payment)) {
+      return [received, paid, { label: 'Refund', at: null, state: 'current' }]
+    }
     const at = format(findTime(history, 'refunded'))
     return [received, paid, { label: 'Payment refunded', at, state: 'done' }]
   }
@@ -117,13 +122,14 @@ function buildSteps(
 }
 
 /**
- * The parts of an order's amount; `null` if the amount or currency was changed later, or if no guest
- * placed the order.
+ * The parts of an order's amount; `null` if the amount, currency or CO₂e was changed later, or if no
+ * guest placed the order.
  */
 function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: PageFormat) {
   if (checkout === null) return null
   const { offsetMinor, serviceFeeMinor, paidPerTonneMinor } = checkout
-  const isAccepted = (checkout.currency ?? currency) === currency
+  const isAccepted =
+    (checkout.currency ?? currency) === currency && (checkout.co2eKg ?? co2eKg) === co2eKg
   if (!isAccepted || offsetMinor + serviceFeeMinor !== amountMinor) return null
   return {
     mass: formatMass(co2eKg, format.numbers),
@@ -167,10 +173,9 @@ export function buildOrderView(
     /** Whether nothing more happens, unless staff change the order */
     isFinal:
       certificate !== null ||
-      status === 'refunded' ||
-      (status === 'cancelled' && !awaitsRefund(order, payment)),
+      ((status === 'refunded' || status === 'cancelled') && !awaitsRefund(order, payment)),
     ...buildHeading(order, options),
-    steps: buildSteps(order, history, { certificate, formatDate }),
+    steps: buildSteps(order, history, options),
     certificate: certificate && {
       mass: formatRoundedMass(certificate.co2eKg, format.numbers),
       path: `/c/${certificate.code}`,
@@ -179,7 +184,10 @@ export function buildOrderView(
     total: format.money(order.amountMinor, order.currency),
     parts: buildParts(order, format),
     mass: formatMass(order.co2eKg, format.numbers),
-    share: checkout && describeShare(checkout, order.calculatorData?.guests, format.numbers),
+    share:
+      checkout &&
+      (checkout.co2eKg ?? order.co2eKg) === order.co2eKg &&
+      describeShare(checkout, order.calculatorData?.guests, format.numbers),
     portfolio: checkout?.portfolioName ?? null,
     vessel: order.vesselName,
     imoNumber: order.imoNumber,
@@ -194,6 +202,11 @@ export function buildOrderView(
     beneficiary: checkout?.beneficiary ?? null,
     isPublic: checkout?.isPublic ?? false,
     placedOn: formatDate(order.placedAt),
+    /** What was paid, if the total was changed later */
+    paid:
+      payment?.state === 'paid' && !isSameAmount(payment, order)
+        ? format.money(payment.amountMinor, payment.currency)
+        : null,
     refunded:
       payment === null || payment.refundedMinor === 0
         ? null
@@ -202,8 +215,14 @@ export function buildOrderView(
       status === 'pending' && !isOnline
         ? { instructions: paymentInstructions, reference: order.orderNumber }
         : null,
-    canCancel: status === 'pending' && (payment === null || !isReceived(payment)),
+    canCancel: canGuestCancel(order, history) && (payment === null || !isReceived(payment)),
   }
 }
+
+/** Whether a guest may cancel an order: it is unpaid, and its credits are not bought, as far as known. */
+export const canGuestCancel = (order: Order, history: readonly HistoryEntry[]): boolean =>
+  order.status === 'pending' &&
+  order.orderSourceId === null &&
+  !isUnresolved(order, findLatestAttempt(history))
 
 export type OrderView = ReturnType<typeof buildOrderView>

@@ -102,7 +102,11 @@ export function createOrderPlacer({ store, links, limits }: Options) {
   return (guestOrder: GuestOrder, formId: string, client: string): Promise<PlaceOrderResult> => {
     const key = `form ${formId} ${hashTrip(guestOrder.trip)}`
     return inSequence(key, async () => {
-      const created = await create(toNewOrder(guestOrder), key, client)
+      let created = await create(toNewOrder(guestOrder), key, client)
+      // A guest who cancelled the order wants another one, not that one.
+      while (created.outcome === 'replayed' && created.order.status === 'cancelled') {
+        created = await create(toNewOrder(guestOrder), `${key} after ${created.order.id}`, client)
+      }
       if (created.outcome === 'idempotency_key_reused') return { outcome: created.outcome }
       const { outcome, order } = created
       return { outcome, order, token: await links.create(order) }

@@ -128,6 +128,16 @@ export async function requeueMessage(tx: Queryable, id: string, payload?: unknow
   )
 }
 
+/** Sends a message after all if it was cancelled; returns whether it was. */
+export async function resumeMessage(tx: Queryable, id: string, sendAt?: number): Promise<boolean> {
+  const resumed = await tx.query(
+    `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL
+     WHERE id = ? AND state = 'cancelled' RETURNING id`,
+    [sendAt ?? Date.now(), id],
+  )
+  return resumed.length > 0
+}
+
 /** Requeues the finished messages of a queue; returns how many there were. */
 export async function requeueMessages(
   tx: Queryable,

@@ -1,7 +1,7 @@
 import type { CalculatorType } from '../calculator/calculator-data.js'
 import type { PaymentMethod } from './checkout.js'
 import type { OrderException, PaymentFilter } from './order-filters.js'
-import type { OrderOrigin } from './order.js'
+import type { OrderOrigin, Retirement } from './order.js'
 import type { OrderStatus } from './order-status.js'
 
 export const STATUS_LABELS: Record<OrderStatus, string> = {
@@ -64,3 +64,18 @@ export const joinWithAnd = (texts: readonly string[]): string =>
 /** Joins strings as in `a, b or c`. */
 export const joinWithOr = (texts: readonly string[]): string =>
   new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(texts)
+
+/**
+ * Formats the day of a retirement. A date without a time is that day in every time zone.
+ *
+ * @param formatDate formats a timestamp as a date in the service's time zone
+ */
+export function formatRetirementDate(
+  { retiredAt }: Pick<Retirement, 'retiredAt'>,
+  formatDate: (timestamp: string) => string,
+): string {
+  const isDay = !retiredAt.includes('T')
+  return isDay ? DAYS.format(new Date(retiredAt)) : formatDate(retiredAt)
+}
+
+const DAYS = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })

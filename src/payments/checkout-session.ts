@@ -18,10 +18,10 @@ interface Line {
 
 /**
  * Returns the lines of the receipt: the carbon credits and the service fee. If they do not add up to the
- * amount, returns a single line.
+ * amount, or the mass was changed, returns a single line.
  */
 function getLines({ checkout, co2eKg, orderNumber }: Order, { amountMinor }: Payment): Line[] {
-  if (checkout !== null) {
+  if (checkout !== null && (checkout.co2eKg ?? co2eKg) === co2eKg) {
     const { offsetMinor, serviceFeeMinor } = checkout
     const offset = {
       name: `Carbon credits for ${numbers.exact(co2eKg)} kg CO₂e`,

@@ -104,6 +104,11 @@ export function createPaymentStore(database: Database) {
     list: (orderId: string): Promise<Payment[]> => select('order_id = ?', [orderId]),
 
     /** Returns the latest payment of each order, by order ID. */
+    /** Returns the payments of several orders, latest first. */
+    listOf: async (orderIds: readonly string[]): Promise<Payment[]> =>
+      orderIds.length === 0
+        ? []
+        : select(`order_id IN (${orderIds.map(() => '?').join(', ')})`, orderIds),
     findLatest: (orderIds: readonly string[]): Promise<Map<string, Payment>> =>
       findLatestPayments(database, orderIds),
 

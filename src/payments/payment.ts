@@ -1,5 +1,6 @@
-import { isPaid, type LiveStatus, type OrderStatus } from '../orders/order-status.js'
+import { isPaid, type OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
+import type { StatusRequest } from '../orders/pages/order-extensions.js'
 
 /**
  * The state of a payment at Stripe:
@@ -76,6 +77,10 @@ export const STRIPE = 'stripe'
 export const getBalance = ({ state, amountMinor, refundedMinor }: Payment): number =>
   state === 'paid' ? Math.max(0, amountMinor - refundedMinor) : 0
 
+/** Whether money is here that can be returned; the bank has taken back what a lost dispute was about. */
+export const isReturnable = (payment: Payment): boolean =>
+  getBalance(payment) > 0 && payment.dispute !== 'lost'
+
 /**
  * Whether money was received or is on its way, in which case the guest can neither pay nor cancel.
  */
@@ -93,8 +98,13 @@ export function findPurchaseProblem(
   if (payments.some(isDisputed)) return 'the customer’s bank disputes the payment'
   const held = payments.filter((payment) => getBalance(payment) > 0)
   const settled = payments.filter(({ settledAt }) => settledAt !== null)
-  if ([...held, ...settled].some(({ refundedMinor }) => refundedMinor > 0)) {
+  // Without money that is still here, any refund may have returned what the order was paid with.
+  const paidWith = held.length > 0 ? [...held, ...settled] : payments
+  if (paidWith.some(({ refundedMinor }) => refundedMinor > 0)) {
     return 'the payment was refunded in part or in full'
+  }
+  if (payments.some(({ state }) => state === 'processing')) {
+    return 'the payment is still being processed'
   }
   return held.every((payment) => isSameAmount(payment, order))
     ? null
@@ -102,18 +112,25 @@ export function findPurchaseProblem(
 }
 
 /**
- * Why a change of status cannot be undone, because Stripe has received or returned the money; `null`
- * if it can be undone.
+ * Why payments through Stripe forbid to change the status of an order, as a clause; `null` if they
+ * do not.
+ *
+ * @param requested the new status, and whether it undoes the latest change
  */
-export function findUndoProblem(
+export function findStatusProblem(
   status: OrderStatus,
-  previous: LiveStatus,
+  requested: StatusRequest,
   payments: readonly Payment[],
 ): string | null {
+  if (!requested.isUndo) {
+    return requested.status === 'refunded' && payments.some(isReceived)
+      ? 'paid through Stripe; refund the payment on the order’s page'
+      : null
+  }
   if (status === 'refunded' && payments.some(({ refundedMinor }) => refundedMinor > 0)) {
     return 'Stripe has returned the money'
   }
-  return previous === 'pending' && isPaid(status) && payments.some(isReceived)
+  return requested.status === 'pending' && isPaid(status) && payments.some(isReceived)
     ? 'Stripe has received the money; refund the payment instead'
     : null
 }

@@ -1,10 +1,13 @@
 import fp from 'fastify-plugin'
 import { Problem } from '../core/http/problem.js'
-import { findPurchaseProblem } from './payment.js'
+import { findPurchaseProblem, findStatusProblem } from './payment.js'
 import { createPaymentStore, type PaymentStore } from './payment-store.js'
 import paymentRoutes from './payment-routes.js'
+import { buildPaymentSection, describePayment } from './payment-section.js'
+import refundPages from './refund-pages.js'
 import { createPayments, type Payments } from './stripe-payments.js'
 import { createStripeGateway } from './stripe-gateway.js'
+import { loadUnreturnedMoney } from './unreturned-money.js'
 import stripeWebhooks from './webhook-routes.js'
 
 declare module 'fastify' {
@@ -60,6 +63,21 @@ export default fp(
       })
       return findPurchaseProblem(order, await store.list(order.id))
     })
+    app.orderPage.addSection({
+      place: 'payment',
+      template: '/portal/orders/_payments',
+      build: async (data) =>
+        buildPaymentSection(await store.list(data.order.id), data, service !== null),
+    })
+    app.orderPage.addConsequences((orders) => loadUnreturnedMoney(store, orders))
+    app.orderPage.addStatusCheck(async (order, requested) =>
+      findStatusProblem(order.status, requested, await store.list(order.id)),
+    )
+    app.orderPage.addListNotes(async (orders) => {
+      const payments = await store.findLatest(orders.map(({ id }) => id))
+      return (order) => describePayment(order, payments.get(order.id))
+    })
+    app.portalPages.push(refundPages)
     if (service !== null) {
       app.events.addConsumer('payments', service.consume)
       app.schedule('check payments', POLL_MS, () => service.checkDue())
@@ -67,5 +85,5 @@ export default fp(
     await app.register(paymentRoutes)
     await app.register(stripeWebhooks)
   },
-  { name: 'payments', dependencies: ['orders', 'events', 'fulfilment', 'scheduler'] },
+  { name: 'payments', dependencies: ['order-pages', 'events', 'fulfilment', 'scheduler'] },
 )

@@ -5,6 +5,7 @@ import type { Order } from '../orders/order.js'
 import {
   getBalance,
   isDisputed,
+  isReturnable,
   isSameAmount,
   STRIPE,
   type Payment,
@@ -65,8 +66,10 @@ export function decideSettlement(
   })
   if (payment.state !== 'paid') return none(null)
   const isHere = getBalance(payment) > 0
-  if (isHere && order.status === 'cancelled') return none('order_cancelled')
-  if (isHere && order.status === 'refunded') return none('order_refunded')
+  if (order.status === 'cancelled' || order.status === 'refunded') {
+    if (isReturnable(payment)) return none(`order_${order.status}`)
+    if (isHere) return none(null)
+  }
   if (isHere && isSettled && order.status === 'pending') return none('differs')
   if (isSettled) {
     return !isHere && (isPaid(order.status) || isRefundDue(order))

@@ -14,7 +14,7 @@ import { getDatabasePath } from '../../src/database/database-path.js'
 import { getNumberFormatter } from '../../src/core/formatting/number-formatter.js'
 import { parseListQuery } from '../../src/orders/list-query.js'
 import { getFormatters } from '../../src/core/formatting/formatters.js'
-import { buildListView } from '../../src/portal/orders/list-view.js'
+import { buildListView } from '../../src/orders/pages/list-view.js'
 import { projectRoot } from '../../src/core/config/project-root.js'
 import type { QrCodeRequest } from '../../src/qr-codes/qr-code-request.js'
 import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
@@ -104,7 +104,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (reques
   const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
   const { items, ...total } = await orderStore.list(filters, slice)
   const currencies = await orderStore.listCurrencies()
-  const others = { currencies, views: [], payments: new Map() }
+  const others = { currencies, views: [], notes: [] }
   const data = { query, ignored, selection: [], items, total, ...others }
   const list = buildListView(data, getFormatters('en-GB', timeZone), orderStore.calendar)
   return reply.viewAsync('portal/orders/orders', {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { getMinorUnitDigits, formatMoney } from '../../src/core/formatting/money-formatter.js'
-import { formatAmountInput, parseAmount } from '../../src/portal/orders/money-input.js'
+import { formatAmountInput, parseAmount } from '../../src/orders/pages/money-input.js'
 import { CURRENCIES } from '../../src/core/validation/formats.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'

@@ -11,7 +11,7 @@ import { formatIsoDate } from '../../src/core/formatting/day-calendar.js'
 import type { OrderFilters, OrderSort, SortField } from '../../src/orders/order-filters.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import type { Order } from '../../src/orders/order.js'
-import { formatAmountInput } from '../../src/portal/orders/money-input.js'
+import { formatAmountInput } from '../../src/orders/pages/money-input.js'
 import { searches } from './order-store.js'
 
 /* An independent implementation of lists and statistics, without indexes or aggregates. */

@@ -1,12 +1,16 @@
 import fp from 'fastify-plugin'
+import { loadCertificateChanges } from '../../certificates/certificate-changes.js'
 import { findOrderCertificate } from '../../certificates/certificate-store.js'
 import { getPaymentInstructions } from '../checkout-config.js'
 import { getMailSettings } from '../../mail/mail-config.js'
 import type { MailDelivery } from '../../mail/mail-delivery.js'
 import { readMailLogo } from '../../mail/mail-logo.js'
 import { createObstacleFinder } from './mail-obstacles.js'
+import { buildOrderMailsView } from './mail-view.js'
+import { describeMails } from './mail-consequences.js'
 import { createMailRenderer } from './mail-renderer.js'
 import { eraseMails } from './message.js'
+import orderMailPages from './order-mail-pages.js'
 import { createMail, type Mail } from './order-mails.js'
 import { createSmtpDelivery } from '../../mail/smtp-delivery.js'
 import { watchDelivery } from '../../mail/watch-delivery.js'
@@ -54,7 +58,21 @@ export default fp<Options>(
       delivery: watched?.delivery ?? null,
     })
     app.decorate('mail', mail)
-    app.portalPages.push(pages)
+    app.portalPages.push(pages, orderMailPages)
+    app.orderPage.addSection({
+      place: 'emails',
+      template: '/portal/orders/_mails',
+      build: async ({ order, format }) =>
+        order.origin === 'guest'
+          ? { view: buildOrderMailsView(order.id, await mail.listOfOrder(order.id), mail, format) }
+          : null,
+    })
+    if (mail.description !== null) {
+      app.orderPage.addConsequences(async (orders) => {
+        const loaded = await loadCertificateChanges(app.certificates, store, orders)
+        return (changes, options) => describeMails(changes, loaded, mail.holdMs, options)
+      })
+    }
     app.events.addConsumer('mail', mail.consume)
     app.eraser.add({ eraseFormerCustomer: eraseMails })
     if (mail.sender) app.outbox.addSender(mail.sender)

@@ -5,6 +5,7 @@ import type { Order } from '../../orders/order.js'
 import {
   cancelOtherMessages,
   enqueueMessage,
+  resumeMessage,
   eraseMessages,
   type Message,
 } from '../../events/outbox.js'
@@ -41,7 +42,7 @@ export const isMailOrder = (order: Pick<Order, 'origin' | 'customerEmail'>): boo
 
 /**
  * Queues an email about a guest's order, in the caller's transaction. Does nothing for other
- * orders, or if the same email was queued before. Replaces emails that have not been sent yet: those
+ * orders, or if the same email was sent before. Replaces emails that have not been sent yet: those
  * of the same type, and before an email that is sent at once, those that no longer apply.
  *
  * @param occasion distinguishes the email from others of its type about this order, for example the
@@ -67,7 +68,9 @@ export async function enqueueMail(
     orderId,
     payload,
   }
-  if (!(await enqueueMessage(tx, message, sendAt))) return
+  const isQueued =
+    (await enqueueMessage(tx, message, sendAt)) || (await resumeMessage(tx, message.id, sendAt))
+  if (!isQueued) return
   const replaced = MAIL_TYPES.filter(
     (other) => other === type || (sendAt === undefined && !isStillTrue(other, order.status)),
   )

@@ -8,7 +8,7 @@ import {
   wasEnded,
 } from '../../orders/accepted-terms.js'
 import { isErased } from '../../orders/erasure.js'
-import { isPaid } from '../../orders/order-status.js'
+import { isPaid, type OrderStatus } from '../../orders/order-status.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { EventConsumer } from '../../orders/events/event-dispatcher.js'
 import { getMessageOrder } from '../../orders/order-messages.js'
@@ -121,6 +121,10 @@ export const erasePlacements = (tx: Queryable, orderId: string): Promise<void> =
     (payload) => ({ ...Object(payload), isErased: true }),
   )
 
+/** Whether a change of its status makes the service place an order: a guest's order is first paid. */
+export const isPlacedWhenPaid = (order: Order, previousStatus: OrderStatus | null): boolean =>
+  order.origin === 'guest' && previousStatus === 'pending' && order.status === 'paid'
+
 interface Options {
   store: OrderStore
   fulfilment: Fulfilment
@@ -153,6 +157,12 @@ export function createAutoFulfilment({
     if (findDifferences(confirmed, attempt).length > 0) {
       return done(
         'Placed, but it differs from what was confirmed. An administrator needs to check it.',
+      )
+    }
+    const accepted = findAcceptedTerms(order, history)
+    if (accepted !== null && findTermsDifferences(order, accepted).length > 0) {
+      return done(
+        'Placed, but the order was changed meanwhile. An administrator needs to check it.',
       )
     }
     if ((await findSharedProviderOrders(store, order)).length > 0) {
@@ -262,8 +272,7 @@ export function createAutoFulfilment({
     consume: (async (tx, event) => {
       const { order } = event
       if (isErased(order)) await erasePlacements(tx, order.id)
-      if (order.origin !== 'guest' || event.previousStatus !== 'pending') return
-      if (order.status !== 'paid') return
+      if (!isPlacedWhenPaid(order, event.previousStatus)) return
       const identity = JSON.stringify(['fulfil', order.id, order.version, order.updatedAt])
       await enqueueMessage(tx, {
         id: `fulfil_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,

@@ -1,7 +1,17 @@
 import fp from 'fastify-plugin'
 import type { Order } from '../../orders/order.js'
-import { createAutoFulfilment, erasePlacements } from './auto-fulfilment.js'
+import { findOrderMessage } from '../../orders/order-messages.js'
+import { findSharedProviderOrders } from '../../orders/shared-provider-order.js'
+import { countNoun, type DescribeConsequences } from '../../orders/pages/consequences.js'
+import {
+  createAutoFulfilment,
+  erasePlacements,
+  FULFILMENT_QUEUE,
+  isPlacedWhenPaid,
+} from './auto-fulfilment.js'
+import { buildOffsetOrderSection } from './offset-order-section.js'
 import { createFulfilment, type Fulfilment } from './place-orders.js'
+import placementPages from './placement-pages.js'
 
 type FindPurchaseProblem = (order: Order) => Promise<string | null>
 
@@ -12,6 +22,15 @@ declare module 'fastify' {
     /** Adds a check of why the credits of an order should not be bought, as a clause. */
     addPurchaseCheck: (findProblem: FindPurchaseProblem) => void
   }
+}
+
+/** Says for how many orders changes make the service buy credits. */
+const describePurchases: DescribeConsequences = (changes, options) => {
+  const paid = changes.filter(({ before, after }) => isPlacedWhenPaid(after, before.status))
+  const counted = options.isSingle ? '' : ` of ${countNoun(paid.length, 'order', options)}`
+  return paid.length === 0
+    ? []
+    : [{ clause: `buys the credits${counted}`, note: 'A purchase cannot be undone.' }]
 }
 
 /** Places orders with the provider: on request and, with AUTO_FULFIL, when they are paid. */
@@ -31,6 +50,22 @@ export default fp(
       })
     app.decorate('fulfilment', fulfilment)
     app.eraser.add({ eraseFormerCustomer: erasePlacements })
+    app.orderPage.addSection({
+      place: 'provider',
+      template: '/portal/orders/_offset-order',
+      build: async (data, state) => {
+        const { order } = data
+        const provider = {
+          fulfilment,
+          placement: await findOrderMessage(app.database, order.id, FULFILMENT_QUEUE),
+          duplicates: await findSharedProviderOrders(store, order),
+        }
+        return buildOffsetOrderSection(data, provider, state)
+      },
+    })
+    if (fulfilment !== null) {
+      app.portalPages.push((scope) => placementPages(scope, { fulfilment }))
+    }
     if (!app.config.AUTO_FULFIL || fulfilment === null || source === null) return
     const autoFulfilment = createAutoFulfilment({
       store,
@@ -38,7 +73,8 @@ export default fp(
       maxRequestMs: source.maxRequestMs,
     })
     app.events.addConsumer('fulfilment', autoFulfilment.consume)
+    app.orderPage.addConsequences(async () => describePurchases)
     app.outbox.addSender(autoFulfilment.sender)
   },
-  { name: 'fulfilment', dependencies: ['provider', 'orders', 'events', 'erasure'] },
+  { name: 'fulfilment', dependencies: ['provider', 'order-pages', 'events', 'erasure'] },
 )

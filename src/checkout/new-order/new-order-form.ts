@@ -1,0 +1,144 @@
+import {
+  CALCULATOR_TYPES,
+  isCalculatorType,
+  type CalculatorType,
+} from '../../calculator/calculator-data.js'
+import { parseCalculatorForm, type CalculatorForm } from '../../calculator/calculator-form.js'
+import { calculateEstimate } from '../../calculator/estimate.js'
+import { formatUnambiguous } from '../../core/formatting/number-input.js'
+import { NewOrder } from '../../orders/order.js'
+import { checker } from '../../orders/validators.js'
+import {
+  normalizeFieldValue,
+  ORDER_FIELDS,
+  parseFields,
+  type FieldErrors,
+  type FieldValues,
+} from '../../orders/pages/order-fields.js'
+import { formatAmountInput } from '../../orders/pages/money-input.js'
+import { parseDateTime } from '../../core/formatting/parse-datetime.js'
+import { suggestPrice, type Pricing } from './suggested-price.js'
+import type { PriceResult } from '../price-trip.js'
+import type { Amount } from '../../orders/amount.js'
+
+/** The form of a new order, as submitted. */
+export interface NewOrderForm {
+  values: FieldValues
+  status: string
+  /** As typed, in the service's time zone */
+  placedAt: string
+  calculatorType: CalculatorType | null
+  /** The fields of every calculator, so that users can switch and keep their input */
+  calculators: Record<CalculatorType, CalculatorForm>
+  /** The calculated CO2e, if the CO2e field contains it; otherwise empty */
+  calculatedCo2e: string
+  /** ID of the portfolio whose price is suggested; empty if none is selected */
+  portfolioId: string
+  /** `null` if there is no portfolio or no CO2e */
+  suggestedPrice: PriceResult | null
+  /** The suggested amount and currency, if the form contains them; otherwise empty */
+  calculatedPrice: string
+  /** By field name; calculator fields have their type as a prefix, such as `fuel.quantity` */
+  errors: FieldErrors
+  /** `null` if a field is invalid */
+  order: NewOrder | null
+}
+
+const check = checker(NewOrder)
+
+const formatToGram = (kilograms: number): string =>
+  formatUnambiguous(String(Math.round(kilograms * 1000) / 1000))
+
+const getCalculatorErrors = (type: string, { missing, errors }: CalculatorForm): FieldErrors =>
+  Object.fromEntries(
+    [...missing.map((name) => [name, 'Enter a value'] as const), ...Object.entries(errors)].map(
+      ([name, message]) => [`${type}.${name}`, message],
+    ),
+  )
+
+const formatPriceInput = ({ amountMinor, currency }: Amount) => ({
+  amount: formatAmountInput(amountMinor, currency),
+  currency,
+})
+
+/**
+ * Parses the form of a new order. Until the user types another value, the CO2e is the result of the
+ * selected calculator, and the amount is the price of the selected portfolio.
+ */
+export function parseNewOrderForm(
+  submitted: Record<string, unknown>,
+  timeZone: string,
+  pricing: Pricing | null,
+): NewOrderForm {
+  const submittedType = normalizeFieldValue(submitted.calculatorType)
+  const calculatorType = isCalculatorType(submittedType) ? submittedType : null
+  const calculators = Object.fromEntries(
+    CALCULATOR_TYPES.map((type) => [
+      type,
+      parseCalculatorForm(type, submitted, { prefix: `${type}.` }),
+    ]),
+  ) as Record<CalculatorType, CalculatorForm>
+  const calculator = calculatorType === null ? null : calculators[calculatorType]
+  const calculation = calculator?.calculation ?? null
+
+  const typedCo2e = normalizeFieldValue(submitted.co2eKg)
+  const isTyped = typedCo2e !== '' && typedCo2e !== normalizeFieldValue(submitted.calculatedCo2e)
+  const calculatedCo2e =
+    calculation === null ? '' : formatToGram(calculateEstimate(calculation).co2eKg)
+  const co2eKg = isTyped ? typedCo2e : calculatedCo2e
+
+  const portfolioId = normalizeFieldValue(submitted.portfolio)
+  const emissions = parseFields(['co2eKg'], { co2eKg }).input.co2eKg
+  const suggestedPrice = pricing && suggestPrice(pricing, portfolioId, emissions)
+  const suggestedAmount = suggestedPrice?.outcome === 'priced' ? suggestedPrice.price : null
+  const typedAmount = normalizeFieldValue(submitted.amount)
+  const typedPrice = `${typedAmount} ${normalizeFieldValue(submitted.currency)}`
+  const isAmountTyped =
+    typedAmount !== '' && typedPrice !== normalizeFieldValue(submitted.calculatedPrice)
+  // A suggested amount is cleared when its portfolio is deselected.
+  const price = isAmountTyped
+    ? {}
+    : suggestedAmount === null
+      ? { amount: '' }
+      : formatPriceInput(suggestedAmount)
+  const parsed = parseFields(ORDER_FIELDS, { ...submitted, co2eKg, ...price })
+
+  const typedPlacedAt = normalizeFieldValue(submitted.placedAt)
+  const placedAt = typedPlacedAt === '' ? undefined : parseDateTime(typedPlacedAt, timeZone)
+  const status = normalizeFieldValue(submitted.status) || 'pending'
+  const checked = check({
+    ...parsed.input,
+    ...calculation,
+    ...(placedAt == null ? {} : { placedAt }),
+    status,
+  })
+  const schemaErrors = checked.ok ? [] : checked.errors
+  const errors: FieldErrors = {
+    ...Object.fromEntries(schemaErrors.map(({ path, message }) => [path, message])),
+    ...parsed.errors,
+    ...(placedAt === null
+      ? { placedAt: 'must be a date and a time from 1900 to 2199, such as 2026-11-20 09:30' }
+      : {}),
+    ...(calculator && getCalculatorErrors(submittedType, calculator)),
+  }
+  // CO2e is calculated from the calculator's fields, which have their own errors.
+  if (co2eKg === '' && calculator !== null) delete errors.co2eKg
+  // Reported for the field `amount`
+  delete errors.amountMinor
+  return {
+    values: parsed.values,
+    status,
+    placedAt: typedPlacedAt,
+    calculatorType,
+    calculators,
+    calculatedCo2e: isTyped ? '' : calculatedCo2e,
+    portfolioId,
+    suggestedPrice,
+    calculatedPrice:
+      isAmountTyped || suggestedAmount === null
+        ? ''
+        : `${parsed.values.amount ?? ''} ${suggestedAmount.currency}`,
+    errors,
+    order: checked.ok && Object.keys(errors).length === 0 ? checked.value : null,
+  }
+}

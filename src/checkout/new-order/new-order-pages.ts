@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { createPriceTerms } from '../checkout-config.js'
+import { getLocale } from '../../core/http/locale.js'
+import { getStatusPermission } from '../../orders/status-permission.js'
+import { getFormatters } from '../../core/formatting/formatters.js'
+import { buildCurrencyChoices } from '../../orders/pages/currency-choices.js'
+import { parseNewOrderForm, type NewOrderForm } from './new-order-form.js'
+import { buildEmissionsView, buildNewOrderView, listCalculatorErrors } from './new-order-view.js'
+import { normalizeFieldValue, type FieldErrors } from '../../orders/pages/order-fields.js'
+import type { Pricing } from './suggested-price.js'
+
+const WRITE = { config: { permission: 'orders:write' } } as const
+
+interface FormRoute {
+  Body: Record<string, unknown> | undefined
+}
+
+interface RenderOptions {
+  key: string
+  pricing: Pricing | null
+  errors?: FieldErrors
+  /** An order with different values was already created from this form */
+  isDuplicate?: boolean
+}
+
+const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, listPricedPortfolios } = app
+  const getTerms = createPriceTerms(app.config)
+  const { timeZone } = store.calendar
+
+  const getPricing = async (): Promise<Pricing | null> =>
+    listPricedPortfolios && {
+      portfolios: await listPricedPortfolios(),
+      feePercent: app.config.SERVICE_FEE_PERCENT,
+      getTerms,
+    }
+
+  const getRequestLocale = ({ headers }: FastifyRequest) => getLocale(headers['accept-language'])
+
+  async function render(
+    reply: FastifyReply,
+    form: NewOrderForm,
+    { key, pricing, errors = {}, isDuplicate = false }: RenderOptions,
+  ) {
+    const locale = getRequestLocale(reply.request)
+    const format = getFormatters(locale, timeZone)
+    return reply.renderView(
+      { page: 'portal/orders/new-order', fragment: 'portal/orders/_new-order-part' },
+      {
+        form: buildNewOrderView({ form, key, errors, pricing, format }),
+        isDuplicate,
+        currencies: buildCurrencyChoices(await store.listCurrencies(), locale),
+        timeZone,
+      },
+    )
+  }
+
+  /** Renders the calculated parts of the form while the user fills it in. */
+  async function renderParts(
+    request: FastifyRequest<FormRoute>,
+    reply: FastifyReply,
+    page: string,
+  ) {
+    const pricing = await getPricing()
+    const form = parseNewOrderForm(request.body ?? {}, timeZone, pricing)
+    const locale = getRequestLocale(request)
+    const format = getFormatters(locale, timeZone)
+    return reply.renderView(
+      { page },
+      {
+        emissions: buildEmissionsView(form, format),
+        errors: listCalculatorErrors(form),
+        form: buildNewOrderView({ form, key: '', errors: {}, pricing, format }),
+        currencies: buildCurrencyChoices(await store.listCurrencies(), locale),
+      },
+    )
+  }
+
+  app.get('/admin/orders/new', WRITE, async (_request, reply) => {
+    const pricing = await getPricing()
+    const form = parseNewOrderForm({ currency: app.config.CURRENCY }, timeZone, pricing)
+    return render(reply, form, { key: randomUUID(), pricing })
+  })
+
+  app.post<FormRoute>('/admin/orders/new/emissions', WRITE, async (request, reply) =>
+    renderParts(request, reply, 'portal/orders/_emissions-parts'),
+  )
+
+  app.post<FormRoute>('/admin/orders/new/price', WRITE, async (request, reply) =>
+    renderParts(request, reply, 'portal/orders/_price-part'),
+  )
+
+  app.post<FormRoute>('/admin/orders', WRITE, async (request, reply) => {
+    const { body = {} } = request
+    const key = normalizeFieldValue(body.key) || randomUUID()
+    const pricing = await getPricing()
+    const form = parseNewOrderForm(body, timeZone, pricing)
+    if (form.order === null)
+      return render(reply.code(422), form, { key, pricing, errors: form.errors })
+    request.requirePermission(getStatusPermission(form.order.status ?? 'pending'))
+    const created = await store.create(
+      { ...form.order, origin: 'admin' },
+      request.actor,
+      `form ${key}`,
+    )
+    if (created.outcome === 'idempotency_key_reused') {
+      return render(reply.code(422), form, { key: randomUUID(), pricing, isDuplicate: true })
+    }
+    reply.setFlash({ code: 'created', orderId: created.order.id })
+    const url = `/admin/orders/${created.order.id}`
+    // htmx would follow a redirect and swap the page into the form.
+    return request.wantsFragment
+      ? reply.header('hx-redirect', url).send()
+      : reply.redirect(url, 303)
+  })
+}
+
+export default pages

@@ -1,0 +1,13 @@
+import type { FastifyPluginAsync } from 'fastify'
+import fp from 'fastify-plugin'
+import pages from './pages.js'
+
+/** The dashboard of the portal. */
+const dashboard: FastifyPluginAsync = async (app) => {
+  app.portalPages.push(pages)
+}
+
+export default fp(dashboard, {
+  name: 'dashboard',
+  dependencies: ['webhooks', 'mail', 'fulfilment'],
+})

@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify'
+import { getLocale } from '../../core/http/locale.js'
+import type { OrderStore, Freshness } from '../store/order-store.js'
+import { getFormatters } from '../../core/formatting/formatters.js'
+
+interface Options {
+  locale: string
+  timeZone: string
+  /** ms since 1970 */
+  now: number
+}
+
+const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+
+/** Formats an age in English, like the surrounding sentence, such as `5 min ago`. */
+function formatAge(timestamp: string, now: number): string {
+  const age = (now - Date.parse(timestamp)) / 1000
+  const [unit, seconds] = UNITS.find(([, length]) => age >= length) ?? []
+  if (unit === undefined || seconds === undefined) return 'less than a minute ago'
+  const format = new Intl.RelativeTimeFormat('en-GB', { style: 'short' })
+  return format.format(-Math.floor(age / seconds), unit).replace('.', '')
+}
+
+/**
+ * The notice on pages while the mirror is behind NocoDB; `null` if it is current. Also
+ * `null` if nothing has been loaded yet, because pages have their own message for that.
+ */
+export function buildFreshnessView(
+  freshness: Freshness | null,
+  { locale, timeZone, now }: Options,
+) {
+  if (freshness?.problem == null || freshness.asOf === null) return null
+  const { asOf, problem, isWritable } = freshness
+  const format = getFormatters(locale, timeZone)
+  const text = `${problem}.${isWritable ? '' : ' Changes cannot be saved until this is resolved.'}`
+  const isToday = format.date(asOf) === format.date(new Date(now).toISOString())
+  const time = isToday ? format.time(asOf) : format.dateTime(asOf)
+  return { asOf, time, age: formatAge(asOf, now), timeZone, text }
+}
+
+/** Adds a notice to all pages of a scope while the mirror is behind NocoDB. */
+export function addFreshnessNotice(app: FastifyInstance, store: OrderStore): void {
+  const { timeZone } = store.calendar
+  app.addHook('onRequest', async (request, reply) => {
+    if (store.getFreshness() === null) return
+    const locale = getLocale(request.headers['accept-language'])
+    reply.outOfBand = {
+      template: 'portal/_freshness-part',
+      getData: () => ({
+        freshness: buildFreshnessView(store.getFreshness(), { locale, timeZone, now: Date.now() }),
+      }),
+    }
+  })
+}

@@ -1,0 +1,113 @@
+import type { FastifyRequest } from 'fastify'
+import type { Permission } from '../../accounts/permissions.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import type { OrderStatus } from '../order-status.js'
+import type { HistoryEntry, Order } from '../order.js'
+import type { LoadConsequences } from './consequences.js'
+import type { ListContext } from './list-context.js'
+import type { OrderPageState } from './order-data.js'
+
+/** An order and what every part of its page needs. */
+export interface OrderData {
+  request: FastifyRequest
+  order: Order
+  /** Newest first */
+  history: HistoryEntry[]
+  context: ListContext
+  format: Formatters
+  timeZone: string
+}
+
+export interface NextStep {
+  title: string
+  text: string
+  action:
+    | { type: 'status'; status: OrderStatus }
+    /** Opens a dialog */
+    | { type: 'dialog'; url: string; label: string; permission: Permission }
+    /** Links to the section to review */
+    | { type: 'review'; href: string }
+}
+
+/**
+ * Where a section is: `provider` and `retirement` are the cards of these fields, the others are
+ * cards of their own. In this order, sections say what to do next.
+ */
+export const SECTION_PLACES = ['payment', 'provider', 'retirement', 'emails'] as const
+export type SectionPlace = (typeof SECTION_PLACES)[number]
+
+/** A section of an order's page, as its feature builds it. */
+export interface BuiltSection {
+  /** Passed to the template as `section` */
+  view: unknown
+  /** What to do next; `null` if nothing can be done now; absent if other sections decide */
+  nextStep?: NextStep | null
+  /** A status that the section changes in its own way, so that the page has no button for it */
+  ownStatus?: OrderStatus
+}
+
+/** A section that a feature adds to the page of every order. */
+export interface OrderSection {
+  place: SectionPlace
+  template: string
+  /** Returns `null` if there is nothing to show. */
+  build: (data: OrderData, state: OrderPageState) => Promise<BuiltSection | null>
+}
+
+/** A change of an order's status that a user asks for. */
+export interface StatusRequest {
+  status: OrderStatus
+  isUndo: boolean
+}
+
+/** Why the status of an order cannot be changed, as a clause; `null` if it can. */
+export type StatusCheck = (order: Order, requested: StatusRequest) => Promise<string | null>
+
+/** Returns the note beside the status of an order in a list; `null` if there is none. */
+export type DescribeInList = (order: Order) => string | null
+
+/** Loads what is needed to describe the orders of a list. */
+export type LoadListNotes = (orders: readonly Order[]) => Promise<DescribeInList>
+
+/** What features add to the pages of orders. */
+export function createOrderExtensions() {
+  const sections: OrderSection[] = []
+  const consequences: LoadConsequences[] = []
+  const statusChecks: StatusCheck[] = []
+  const listNotes: LoadListNotes[] = []
+  return {
+    addSection: (section: OrderSection): void => void sections.push(section),
+    /** Adds what a change of orders leads to, which pages say before; the last added comes first. */
+    addConsequences: (load: LoadConsequences): void => void consequences.unshift(load),
+    addStatusCheck: (check: StatusCheck): void => void statusChecks.push(check),
+    addListNotes: (load: LoadListNotes): void => void listNotes.push(load),
+
+    /** Builds the sections of an order's page, by place. */
+    async buildSections(data: OrderData, state: OrderPageState) {
+      const built: Partial<Record<SectionPlace, BuiltSection & { template: string }>> = {}
+      for (const { place, template, build } of sections) {
+        const section = await build(data, state)
+        if (section !== null) built[place] = { ...section, template }
+      }
+      return built
+    },
+
+    /** Loads what is needed to describe the consequences of changes to these orders. */
+    loadConsequences: async (orders: readonly Order[]) =>
+      Promise.all(consequences.map((load) => load(orders))),
+
+    findStatusProblem: async (order: Order, requested: StatusRequest): Promise<string | null> => {
+      for (const check of statusChecks) {
+        const problem = await check(order, requested)
+        if (problem !== null) return problem
+      }
+      return null
+    },
+
+    loadListNotes: async (orders: readonly Order[]): Promise<DescribeInList[]> =>
+      Promise.all(listNotes.map((load) => load(orders))),
+  }
+}
+
+export type OrderExtensions = ReturnType<typeof createOrderExtensions>
+export type OrderSections = Awaited<ReturnType<OrderExtensions['buildSections']>>

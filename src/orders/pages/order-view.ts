@@ -1,0 +1,233 @@
+import { findLatestAttempt, isUnresolved } from '../attempt.js'
+import { isErased } from '../erasure.js'
+import {
+  getStatusBeforeCancellation,
+  getTransitions,
+  toLiveStatus,
+  type OrderStatus,
+} from '../order-status.js'
+import type { Order } from '../order.js'
+import {
+  getEditPermission,
+  getStatusPermission,
+  RECALCULATED_FIELDS,
+} from '../status-permission.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { formatRetirementDate, joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
+import { buildCheckoutRows } from './checkout-view.js'
+import {
+  describeConsequences,
+  simulateChanges,
+  type ConsequenceOptions,
+  type DescribeConsequences,
+} from './consequences.js'
+import {
+  EDIT_GROUP_NAMES,
+  EDIT_GROUPS,
+  getGroupPermission,
+  type EditForm,
+  type EditGroup,
+} from './edit-form.js'
+import { buildFieldViews } from './field-view.js'
+import { buildHistoryView } from './history-view.js'
+import { buildContextUrl } from './list-context.js'
+import type { Notice, OrderPageState } from './order-data.js'
+import type { OrderData, OrderSections } from './order-extensions.js'
+import { findNextStep } from './next-step.js'
+import { getFieldValues, type FieldValues } from './order-fields.js'
+import { buildTripView } from './trip-view.js'
+
+const GROUP_TITLES: Record<EditGroup, string> = {
+  customer: 'Customer',
+  vessel: 'Vessel',
+  amounts: 'CO₂e and amount',
+  provider: 'Offset order',
+  notes: 'Notes',
+  retirement: 'Certificate',
+}
+
+/** Labels of the buttons that change the status. */
+const STATUS_ACTIONS: Record<OrderStatus, string> = {
+  pending: 'Reopen as pending',
+  paid: 'Mark as paid',
+  processing: 'Start processing',
+  fulfilled: 'Mark as fulfilled',
+  refunded: 'Mark as refunded',
+  cancelled: 'Cancel',
+}
+
+/** A mailto link (RFC 6068, section 2). */
+const toMailto = (email: string): string =>
+  `mailto:${email.split('@').map(encodeURIComponent).join('@')}`
+
+/** The stored values of the fields that have a different value in the form. */
+function getCurrentValues(order: Order, form: EditForm, format: Formatters): FieldValues {
+  const current = getFieldValues(order)
+  const formatted: FieldValues = {
+    ...current,
+    co2eKg: `${format.exactKilograms(order.co2eKg)} kg`,
+    amount: format.money(order.amountMinor, order.currency),
+  }
+  return Object.fromEntries(
+    EDIT_GROUPS[form.group]
+      .filter((field) => current[field] !== form.values[field])
+      .map((field) => [field, formatted[field] === '' ? '(empty)' : formatted[field]]),
+  )
+}
+
+const MAX_COMPACT_LENGTH = 14
+const isShort = (text: string): boolean => text.length <= MAX_COMPACT_LENGTH
+
+/** What the view is built from, besides the order. */
+interface Parts {
+  sections: OrderSections
+  describers: readonly DescribeConsequences[]
+}
+
+/** Builds the order page. */
+export function buildOrderView(
+  { order, history, context, format, timeZone }: OrderData,
+  { sections, describers }: Parts,
+  state: OrderPageState = {},
+) {
+  const { form, hasConflict = false, editedGroup, notice = null } = state
+  const path = `/admin/orders/${order.id}`
+  const entries = buildHistoryView(order, history, format)
+
+  const buildForm = (open: EditForm) => ({
+    action: buildContextUrl(context, `${path}/edit`, { group: open.group }),
+    version: hasConflict ? order.version : open.version,
+    isUnsaved: open.isUnsaved,
+    conflict: hasConflict ? entries.filter(({ version }) => version > open.version) : null,
+    fields: buildFieldViews(EDIT_GROUPS[open.group], {
+      values: open.values,
+      errors: open.errors,
+      currentValues: hasConflict ? getCurrentValues(order, open, format) : {},
+      format,
+    }),
+  })
+  const buildGroup = (name: EditGroup) => ({
+    name,
+    title: name === 'retirement' && order.checkout === null ? 'Retirement' : GROUP_TITLES[name],
+    permission: getGroupPermission(order, name),
+    editUrl: buildContextUrl(context, `${path}/edit`, { group: name }),
+    closeUrl: buildContextUrl(context, path, { group: name }),
+    hasFocus: editedGroup === name,
+    section: name === 'provider' || name === 'retirement' ? sections[name] : undefined,
+    form: form?.group === name ? buildForm(form) : null,
+  })
+  const buildDate = (label: string, at: string | null) =>
+    at === null ? [] : [{ label, at, text: format.dateTime(at) }]
+
+  const amount = format.money(order.amountMinor, order.currency)
+  const co2e = format.exactKilograms(order.co2eKg)
+  const nextStep = findNextStep(order, sections)
+  const nextStatus = nextStep?.action.type === 'status' ? nextStep.action.status : null
+  const ownStatuses = Object.values(sections).map(({ ownStatus }) => ownStatus)
+
+  /** Says what a command leads to besides the change itself; `null` if there is nothing to say. */
+  const describeCommand = (
+    command: Parameters<typeof simulateChanges>[1],
+    options?: Partial<ConsequenceOptions>,
+  ) =>
+    describeConsequences(describers, simulateChanges([order], command), {
+      isSingle: true,
+      canUndo: true,
+      isRefund: false,
+      format,
+      ...options,
+    })
+  const describeStatus = (status: OrderStatus, options?: Partial<ConsequenceOptions>) => {
+    const live = toLiveStatus(status)
+    return live === undefined
+      ? null
+      : describeCommand({ type: 'edit', changes: { status: live } }, options)
+  }
+  return {
+    id: order.id,
+    orderNumber: order.orderNumber,
+    version: order.version,
+    status: order.status,
+    statusLabel: STATUS_LABELS[order.status],
+    customerName: order.customerName,
+    customerEmail: order.customerEmail,
+    mailto: toMailto(order.customerEmail),
+    isErased: isErased(order),
+    vesselName: order.vesselName,
+    imoNumber: order.imoNumber,
+    co2e,
+    amount,
+    isCompact: isShort(co2e) && isShort(amount),
+    sections,
+    orderSourceId: order.orderSourceId,
+    /** Whether the order was sent to the provider, but the result is not recorded */
+    isPlacementUnknown: isUnresolved(order, findLatestAttempt(history)),
+    nextStep: nextStep && {
+      ...nextStep,
+      action: {
+        ...nextStep.action,
+        ...(nextStatus && {
+          label: STATUS_ACTIONS[nextStatus],
+          permission: getStatusPermission(nextStatus),
+          consequences: describeStatus(nextStatus),
+        }),
+      },
+    },
+    notes: order.notes,
+    url: buildContextUrl(context, path),
+    statusUrl: buildContextUrl(context, `${path}/status`),
+    /** Status changes other than the next step */
+    statusActions: getTransitions(order)
+      .filter((status) => status !== nextStatus)
+      .filter((status) => !ownStatuses.includes(status))
+      .map((status) => ({
+        status,
+        label:
+          order.status === 'cancelled' && status === getStatusBeforeCancellation(order)
+            ? `Reopen as ${toInlineLabel(status)}`
+            : STATUS_ACTIONS[status],
+        permission: getStatusPermission(status),
+        consequences: describeStatus(status),
+      })),
+    recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
+    recalculatePermission: getEditPermission(order, RECALCULATED_FIELDS),
+    cancelConsequences: describeCommand({ type: 'cancel' }),
+    refundConsequences: describeStatus('refunded', { isRefund: true, canUndo: false }),
+    cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),
+    groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])) as Record<
+      EditGroup,
+      ReturnType<typeof buildGroup>
+    >,
+    trip: buildTripView(order, format),
+    retirement: order.retirement && {
+      ...order.retirement,
+      retiredOn: formatRetirementDate(order.retirement, format.dateTime),
+    },
+    checkout: buildCheckoutRows(order, format),
+    dates: [
+      ...buildDate('Placed', order.placedAt),
+      ...buildDate('Created', order.createdAt),
+      ...buildDate('Last changed', order.version === 1 ? null : order.updatedAt),
+      ...buildDate('Paid', order.paidAt),
+      ...buildDate('Fulfilled', order.fulfilledAt),
+      ...buildDate('Cancelled', order.cancelledAt),
+    ],
+    timeZone,
+    history: entries,
+    notice,
+  }
+}
+
+/** Explains why an order cannot change to a status. */
+export function explainInvalidTransition(order: Order, status: OrderStatus): Notice {
+  const targets = getTransitions(order).map(toInlineLabel)
+  const options =
+    targets.length === 0
+      ? 'and can only be cancelled'
+      : `and can only become ${joinWithOr(targets)}`
+  return {
+    title: `This order cannot become ${toInlineLabel(status)}`,
+    text: `It is ${toInlineLabel(order.status)} ${options}. Nothing was changed.`,
+    entries: [],
+  }
+}

@@ -1,0 +1,37 @@
+import fp from 'fastify-plugin'
+import { addFreshnessHeader } from '../freshness-header.js'
+import { addFreshnessNotice } from './freshness-notice.js'
+import listPages from './list-pages.js'
+import orderPages from './order-pages.js'
+import { createOrderPage, type OrderPage } from './order-presenter.js'
+import { createSavedViews, type SavedViews } from './saved-views.js'
+import viewPages from './view-pages.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The pages of orders, to which features add sections */
+    orderPage: OrderPage
+    /** Order lists that users have saved */
+    savedViews: SavedViews
+  }
+}
+
+/** The portal's pages of orders. */
+export default fp(
+  async (app) => {
+    const { orders } = app
+    const savedViews = createSavedViews(app.database)
+    app.decorate('savedViews', savedViews)
+    app.decorate('orderPage', createOrderPage(app))
+    app.eraser.add({ removeTexts: savedViews.removeSearches })
+    // First, so that all pages of the portal say how old their data is.
+    app.portalPages.unshift(
+      fp(async (scope) => {
+        addFreshnessHeader(scope, orders)
+        addFreshnessNotice(scope, orders)
+      }),
+    )
+    app.portalPages.push(listPages, viewPages, orderPages)
+  },
+  { name: 'order-pages', dependencies: ['orders', 'erasure', 'settings'] },
+)
