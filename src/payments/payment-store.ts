@@ -103,12 +103,12 @@ export function createPaymentStore(database: Database) {
     /** Returns the payments of an order, latest first. */
     list: (orderId: string): Promise<Payment[]> => select('order_id = ?', [orderId]),
 
-    /** Returns the latest payment of each order, by order ID. */
     /** Returns the payments of several orders, latest first. */
     listOf: async (orderIds: readonly string[]): Promise<Payment[]> =>
       orderIds.length === 0
         ? []
         : select(`order_id IN (${orderIds.map(() => '?').join(', ')})`, orderIds),
+    /** Returns the latest payment of each order, by order ID. */
     findLatest: (orderIds: readonly string[]): Promise<Map<string, Payment>> =>
       findLatestPayments(database, orderIds),
 
