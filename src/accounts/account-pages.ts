@@ -8,14 +8,14 @@ import type { Session } from './sessions.js'
 import { getUser } from './principal.js'
 
 /** Base path of the actions on sessions. */
-export const SESSIONS_URL = '/admin/account/sessions'
+const SESSIONS_URL = '/admin/account/sessions'
 
 /**
  * Data of the template `accounts/_sessions`.
  *
  * @param current the session of the request
  */
-export function buildSessionsView(
+function buildSessionsView(
   sessions: readonly Session[],
   current: Session,
   { locale, timeZone }: { locale: string; timeZone: string },

@@ -30,10 +30,10 @@ export interface Session {
 }
 
 /** The client that a session is started for. */
-export type SessionClient = Pick<Session, 'userAgent' | 'address'>
+type SessionClient = Pick<Session, 'userAgent' | 'address'>
 
 /** The user of a session. */
-export interface SessionAccount {
+interface SessionAccount {
   email: string
   role: Role
 }
@@ -67,8 +67,7 @@ const COLUMNS =
   'id, email, user_agent, address, created_at, last_seen_at, expires_at, authenticated_at, multi_factor'
 
 /** How long a session may be idle, by role, in ms; `null` if there is no limit. */
-export const getIdleLimitMs = (role: Role): number | null =>
-  role === 'owner' ? OWNER_IDLE_MS : null
+const getIdleLimitMs = (role: Role): number | null => (role === 'owner' ? OWNER_IDLE_MS : null)
 
 const hashSecret = (secret: string): string =>
   createHash('sha256').update(secret).digest('base64url')
@@ -211,7 +210,7 @@ declare module '@fastify/jwt' {
   }
 }
 
-export interface SessionTokens {
+interface SessionTokens {
   issue(account: Account, session: { secret: string; expiresAt: number }): string
   /**
    * Returns the account and the session secret in a token; `null` if the token is invalid or

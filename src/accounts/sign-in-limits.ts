@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 const KNOWN_ADDRESS_TTL_MS = 30 * DAY_MS
 
 /** What is known about a client before its password is checked. */
-export interface SignInClient {
+interface SignInClient {
   email: string
   /** Network address */
   address: string
@@ -21,14 +21,14 @@ export interface SignInClient {
 }
 
 /** A sign-in attempt, counted as a failure until it succeeds. */
-export interface SignInAttempt {
+interface SignInAttempt {
   /** Undoes the count. Call this if the password could not be checked. */
   refund(): Promise<void>
   /** Undoes the count and records the address as known to the account. */
   succeed(): Promise<void>
 }
 
-export interface SignInLimits {
+interface SignInLimits {
   /** Counts an attempt; throws a Problem (429) when a limit is reached. */
   consume(client: SignInClient): Promise<SignInAttempt>
 }

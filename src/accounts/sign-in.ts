@@ -21,14 +21,14 @@ import type { PasswordHashQueue } from './password-hash-queue.js'
 import { getUser } from './principal.js'
 
 /** Returns the account that an email and a password belong to, or `null`. */
-export type PasswordCheck = (email: string, password: string) => Promise<Account | null>
+type PasswordCheck = (email: string, password: string) => Promise<Account | null>
 
 /**
  * Checks passwords. For an unknown email, the check takes as long as for a known email, because the
  * password is verified against a hash that no password matches. The hash has the cost parameters of
  * a real account.
  */
-export function createPasswordCheck(
+function createPasswordCheck(
   { accounts, configuredAccounts }: Pick<FastifyInstance, 'accounts' | 'configuredAccounts'>,
   hashIdentifier: HashIdentifier,
   queue: PasswordHashQueue,

@@ -1,5 +1,5 @@
 /** A request to show as code. */
-export interface SampleRequest {
+interface SampleRequest {
   method: string
   url: string
   /** Environment variable with the API key or the token; `null` if none is needed */

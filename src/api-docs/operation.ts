@@ -13,8 +13,8 @@ import {
 import { getSharedObject, type SharedObject, type SharedObjects } from './shared-objects.js'
 
 /** The variables of the code samples. */
-export const KEY_VARIABLE = 'CLEARWAKE_API_KEY'
-export const TOKEN_VARIABLE = 'CLEARWAKE_TOKEN'
+const KEY_VARIABLE = 'CLEARWAKE_API_KEY'
+const TOKEN_VARIABLE = 'CLEARWAKE_TOKEN'
 
 /** A body or a response. */
 interface Content extends FieldSet {

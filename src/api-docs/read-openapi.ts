@@ -4,7 +4,7 @@ import { asArray, asSchema, asText, getExample, getMedia, type Schema } from './
 import { findSharedObjects, type SharedObjects } from './shared-objects.js'
 
 /** The content of the reference page. */
-export interface ApiReference {
+interface ApiReference {
   groups: { id: string; name: string; description: string; operations: Operation[] }[]
   objects: ({ id: string; title: string; description: string } & FieldSet)[]
   events: { type: string; summary: string; example: string | null }[]

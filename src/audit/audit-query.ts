@@ -44,7 +44,7 @@ export const AuditFilters = Type.Object({
 })
 export type AuditFilters = Static<typeof AuditFilters>
 
-export const MAX_AUDIT_PAGE_SIZE = 100
+const MAX_AUDIT_PAGE_SIZE = 100
 export const AUDIT_PAGE_SIZE = 50
 
 export const Before = Type.Optional(

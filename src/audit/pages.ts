@@ -8,14 +8,10 @@ import type { AuditDetails, AuditEntry } from './audit-entry.js'
 import { isObject } from '../core/validation/is-object.js'
 import { toTime } from '../events/message-view.js'
 
-export const AUDIT_LOG_URL = '/admin/settings/audit-log'
+const AUDIT_LOG_URL = '/admin/settings/audit-log'
 
 /** Builds the URL of a page of the log, or of its export. */
-export function buildAuditUrl(
-  query: Partial<AuditQuery>,
-  path = AUDIT_LOG_URL,
-  format = '',
-): string {
+function buildAuditUrl(query: Partial<AuditQuery>, path = AUDIT_LOG_URL, format = ''): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (name === 'pageSize' && value === AUDIT_PAGE_SIZE) continue
@@ -27,7 +23,7 @@ export function buildAuditUrl(
 }
 
 /** The actions that entries can be filtered by. */
-export const buildActionChoices = ({ action = [] }: AuditQuery) =>
+const buildActionChoices = ({ action = [] }: AuditQuery) =>
   AUDIT_ACTION_NAMES.map((value) => ({
     value,
     label: AUDIT_ACTIONS[value],
@@ -56,7 +52,7 @@ function buildDetails({ id, amountMinor, currency, ...others }: AuditDetails, fo
 }
 
 /** Builds an entry for the page. */
-export const buildAuditEntryView = (entry: AuditEntry, query: AuditQuery, format: Formatters) => {
+const buildAuditEntryView = (entry: AuditEntry, query: AuditQuery, format: Formatters) => {
   const { position, at, action, actor, address, details } = entry
   const filters: Partial<AuditQuery> = { ...query, actor }
   delete filters.before

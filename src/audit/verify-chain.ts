@@ -5,7 +5,7 @@ import { readErasedEntries } from './erase-view-names.js'
 
 const BATCH_SIZE = 1_000
 
-export type ChainCheck =
+type ChainCheck =
   | { ok: true; entries: number; head: AuditHead }
   /** The first position where the chain is broken */
   | { ok: false; position: number; reason: string }

@@ -61,10 +61,7 @@ const UNIT_FIELDS: Readonly<Record<string, string>> = {
  *
  * @param getUnit returns the unit that a field selects, as submitted
  */
-export function listUnitSpellings(
-  field: string,
-  getUnit: (field: string) => string,
-): readonly string[] {
+function listUnitSpellings(field: string, getUnit: (field: string) => string): readonly string[] {
   const unitField = UNIT_FIELDS[field]
   const unit = unitField === undefined ? (FIELD_UNITS[field] ?? '') : getUnit(unitField)
   return getOwn(SPELLINGS, unit) ?? []
@@ -261,7 +258,7 @@ function parseLines(
 
 const NO_LINES = { lines: [], submittedCount: 0 }
 
-export interface CalculatorFormOptions {
+interface CalculatorFormOptions {
   /** Prefix of each field's name, for pages with several forms */
   prefix?: string
   /** How to read numbers such as `1,500`, which are errors if this is not set */

@@ -26,7 +26,7 @@ export interface Checkout {
  * @param secret signing key; the signature is the HMAC-SHA256, in hexadecimal, of the query that
  *   precedes it
  */
-export function buildCheckoutUrl(
+function buildCheckoutUrl(
   base: string,
   secret: string | undefined,
   { calculation, vessel, offer }: Checkout,

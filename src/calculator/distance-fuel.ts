@@ -2,7 +2,7 @@ import type { DistanceData } from './calculator-data.js'
 import { NAUTICAL_MILES_PER } from './units.js'
 
 /** Fuel used on a trip, by consumer. */
-export interface DistanceFuel {
+interface DistanceFuel {
   nauticalMiles: number
   hours: number
   /** Engine consumption at the trip's speed, in the entered unit (litres per hour or per nmi) */

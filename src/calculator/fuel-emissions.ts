@@ -39,7 +39,7 @@ export interface LineEmissions extends Emissions {
 }
 
 /** kg CO2e per kilogram or litre of fuel. */
-export interface EmissionsPerUnit {
+interface EmissionsPerUnit {
   wellToTank: number
   tankToWake: number
 }
@@ -101,7 +101,7 @@ export function sumEmissions(items: readonly Emissions[]): Emissions {
   return { co2eKg: wellToTankCo2eKg + tankToWakeCo2eKg, wellToTankCo2eKg, tankToWakeCo2eKg }
 }
 
-export const NO_GASES: Gases = { co2Kg: 0, ch4Kg: 0, n2oKg: 0, biogenicCo2Kg: 0 }
+const NO_GASES: Gases = { co2Kg: 0, ch4Kg: 0, n2oKg: 0, biogenicCo2Kg: 0 }
 export const UNKNOWN_GASES: Gases = { co2Kg: null, ch4Kg: null, n2oKg: null, biogenicCo2Kg: null }
 
 const addOrNull = (a: number | null, b: number | null): number | null =>

@@ -27,7 +27,7 @@ export interface OffsetOffer {
 }
 
 /** A result, and the scanned link that it was calculated from. */
-export interface OfferedResult {
+interface OfferedResult {
   calculation: Calculation
   source: (PrefillSource & { isEdited: boolean }) | null
 }

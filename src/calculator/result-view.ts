@@ -13,7 +13,7 @@ import { drawGasCube, type GasCubeDrawing } from './gas-cube-drawing.js'
 import { convertKilograms, toMassUnit } from './units.js'
 
 /** Average petrol car, kg CO2e per kilometre (DESNZ 2026, Passenger vehicles). */
-export const CAR_KG_CO2E_PER_KM = 0.16152
+const CAR_KG_CO2E_PER_KM = 0.16152
 
 /**
  * Density of CO2, kg/m3: its molar mass divided by the molar volume of an ideal gas at 15 °C and

@@ -14,7 +14,7 @@ export interface Certificate {
 }
 
 /** Fuel burnt, in base units. */
-export interface BurntLine {
+interface BurntLine {
   use: LineUse | null
   fuelType: BurntFuelType
   amount: FuelAmount
@@ -23,7 +23,7 @@ export interface BurntLine {
 }
 
 /** Electricity from shore. */
-export interface ElectricityLine {
+interface ElectricityLine {
   use: LineUse | null
   fuelType: 'electricity'
   kilowattHours: number

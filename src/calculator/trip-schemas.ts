@@ -85,7 +85,7 @@ function roundKnots(round: (value: number) => number, speed: number): string {
 type AddError = (path: string, message: string) => void
 
 /** Cross-field rules of a line: blends, certified values and electricity. */
-export function findFuelLineErrors(line: Record<string, unknown>): FieldError[] {
+function findFuelLineErrors(line: Record<string, unknown>): FieldError[] {
   const { fuelType, unit, hvoPercent } = line
   const errors: FieldError[] = []
   const add: AddError = (path, message) => void errors.push({ path, message })

@@ -14,7 +14,7 @@ export const NAUTICAL_MILES_PER = {
   mi: KILOMETRES_PER.mi / KILOMETRES_PER.nmi,
 } as const
 
-export type VolumeUnit = keyof typeof LITRES_PER
+type VolumeUnit = keyof typeof LITRES_PER
 export type MassUnit = keyof typeof KILOGRAMS_PER
 
 const MIN_TONNES_DISPLAY_KG = 10_000

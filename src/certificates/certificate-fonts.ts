@@ -25,7 +25,7 @@ const SCRIPTS: readonly [name: string, pattern: RegExp][] = [
  * Names the script of a character, such as `Arabic`; returns the code point, such as `U+1D400`, if
  * the script is not in the list.
  */
-export const nameScript = (character: string): string =>
+const nameScript = (character: string): string =>
   SCRIPTS.find(([, pattern]) => pattern.test(character))?.[0] ??
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 

@@ -5,7 +5,7 @@ import type { CertificateFonts } from './certificate-fonts.js'
 import { drawInWorker } from './draw-in-worker.js'
 
 /** Text in a certificate that its PDF cannot show. */
-export interface UnprintableText {
+interface UnprintableText {
   text: string
   /** Scripts that no font supports */
   scripts: string[]

@@ -10,7 +10,7 @@ export interface TextBox {
   sizes: readonly [number, ...number[]]
 }
 
-export interface FittedText {
+interface FittedText {
   /** Points */
   size: number
   lines: { runs: TextRun[]; width: number }[]

@@ -22,7 +22,7 @@ export interface CertificateState {
 }
 
 /** The PDF of a certificate, or why there is none. */
-export type PdfResult =
+type PdfResult =
   { outcome: 'created'; pdf: Buffer; fileName: string } | { outcome: 'unprintable'; reason: string }
 
 interface Options {

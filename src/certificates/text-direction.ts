@@ -3,7 +3,7 @@ import createBidi from 'bidi-js'
 export type Direction = 'ltr' | 'rtl'
 
 /** A run of text in one direction, in logical order; brackets are mirrored where necessary. */
-export interface DirectionRun {
+interface DirectionRun {
   text: string
   direction: Direction
 }

@@ -7,7 +7,7 @@ import type { EventConsumer } from '../orders/events/event-dispatcher.js'
 export type CountedStep = 'scan' | 'result'
 
 /** How often guests reached each step. A payment is counted on the day of its order. */
-export interface Conversions {
+interface Conversions {
   scans: number
   results: number
   orders: number

@@ -51,7 +51,7 @@ const FIELD_NAMES: Record<OrderFormField, string> = {
 }
 
 /** How a price is made up, from the credits to the total. */
-export function buildPriceView(price: Price, { numbers, money }: PageFormat) {
+function buildPriceView(price: Price, { numbers, money }: PageFormat) {
   const { currency, offsetMinor, serviceFeeMinor, amountMinor, paidPerTonneMinor } = price
   return {
     mass: formatMass(price.co2eKg, numbers),

@@ -7,7 +7,7 @@ import type { PageFormat } from '../core/formatting/mass-formatter.js'
  * set.
  */
 const RETURNS = ['done', 'stopped', 'unavailable', 'uncancelled'] as const
-export type PaymentReturn = (typeof RETURNS)[number]
+type PaymentReturn = (typeof RETURNS)[number]
 
 export const toPaymentReturn = (value: unknown): PaymentReturn | null =>
   RETURNS.find((name) => name === value) ?? null

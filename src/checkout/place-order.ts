@@ -20,7 +20,7 @@ interface GuestOrder {
   paymentMethod: PaymentMethod
 }
 
-export type PlaceOrderResult =
+type PlaceOrderResult =
   | { outcome: 'created' | 'replayed'; order: Order; token: string }
   /** An order with different values was already created from this form. */
   | { outcome: 'idempotency_key_reused' }
@@ -42,13 +42,7 @@ export const toCheckoutPrice = (price: Price) => ({
   co2eKg: price.co2eKg,
 })
 
-export const toNewOrder = ({
-  trip,
-  details,
-  isPublic,
-  quote,
-  paymentMethod,
-}: GuestOrder): NewOrder => ({
+const toNewOrder = ({ trip, details, isPublic, quote, paymentMethod }: GuestOrder): NewOrder => ({
   ...trip.calculation,
   calculatorData: { ...trip.calculation.calculatorData },
   customerName: details.name,

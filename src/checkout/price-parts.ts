@@ -6,7 +6,7 @@ export interface PriceParts {
   amountMinor: number
 }
 
-export interface PriceTerms {
+interface PriceTerms {
   /** Hundredths of a percent: 250 is 2.5% */
   serviceFee: number
   /** Smallest amount; 0 for none */

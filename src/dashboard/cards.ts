@@ -7,7 +7,7 @@ import type { DashboardFormatters } from './dashboard-formatters.js'
 import { COUNTED_STATUSES, getDateFilters, buildOrdersUrl } from './order-list-links.js'
 
 /** How a value changed since the previous period. An increase is not shown as good or bad. */
-export type PeriodChange =
+type PeriodChange =
   | { type: 'change'; sign: '▲' | '▼'; direction: 'Up' | 'Down'; amount: string; period: string }
   | { type: 'text'; text: string }
 
@@ -26,7 +26,7 @@ const noChange = (period: string): PeriodChange => ({
 })
 
 /** Change in a sum, as a percentage of the previous value. */
-export function formatSumChange(
+function formatSumChange(
   current: number,
   previous: number,
   period: string,
@@ -40,7 +40,7 @@ export function formatSumChange(
 }
 
 /** Change in a rate (0 to 1), in percentage points. */
-export function formatRateChange(
+function formatRateChange(
   current: number,
   previous: number,
   period: string,
@@ -52,7 +52,7 @@ export function formatRateChange(
 }
 
 /** One of the four metrics at the top of the dashboard. */
-export interface Card {
+interface Card {
   name: string
   title: string
   subtitle?: string

@@ -59,7 +59,7 @@ function buildSeries({ stats, currency, formatters, dashboardFormatters }: Timel
 }
 
 /** Orders over time: the table that the line chart is drawn from. */
-export function buildTimelineView(input: TimelineInput) {
+function buildTimelineView(input: TimelineInput) {
   const { stats, today, dashboardFormatters } = input
   const { step: granularity, timeline } = stats
   const series = buildSeries(input)
@@ -90,7 +90,7 @@ export function buildTimelineView(input: TimelineInput) {
 }
 
 /** Orders by status: the table that the doughnut chart is drawn from. */
-export function buildStatusView(
+function buildStatusView(
   stats: DashboardStats,
   formatters: Formatters,
   dashboardFormatters: DashboardFormatters,
@@ -116,7 +116,7 @@ interface Step {
 }
 
 /** The numbers of scans, results, orders and paid orders; `null` if there were none. */
-export async function buildConversionView(
+async function buildConversionView(
   conversions: Pick<ConversionCounter, 'read'>,
   { range, from, to }: Pick<DashboardStats, 'range' | 'from' | 'to'>,
   { count }: Formatters,
@@ -142,7 +142,7 @@ export async function buildConversionView(
  * The currencies of all orders: the main currency first, then by number of orders. They do not
  * depend on the selected range, so the first currency is the same for every range.
  */
-export async function sortCurrenciesByUse(store: OrderStore, main: string): Promise<string[]> {
+async function sortCurrenciesByUse(store: OrderStore, main: string): Promise<string[]> {
   const uses = await store.readStatistics((statistics) => statistics.countByCurrency())
   const rank = ([code, orders]: [string, number]) => (code === main ? Infinity : orders)
   return [...uses]

@@ -1,5 +1,5 @@
 /** The type of a column that numbers rows in the order of their creation. */
-export const SEQUENCE_TYPES = {
+const SEQUENCE_TYPES = {
   sqlite: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   postgres: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
 }

@@ -12,7 +12,7 @@ const ADMINISTRATORS = [
   'aiko@example.com',
 ] as const satisfies [string, ...string[]]
 
-export interface LifecycleEvent {
+interface LifecycleEvent {
   /** Time since the previous event, ms */
   delay: number
   by: string

@@ -27,7 +27,7 @@ function getDemand(day: Date, progress: number): number {
  * Generates order timestamps in the days up to now, in chronological order; deterministic for a
  * random generator and `now`.
  */
-export function createTimestamps(random: Random, count: number, days: number, now: Date): Date[] {
+function createTimestamps(random: Random, count: number, days: number, now: Date): Date[] {
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS
   const dayStarts = Array.from({ length: days }, (_, i) => today - (days - 1 - i) * DAY_MS)
   let total = 0
@@ -58,7 +58,7 @@ const isPriced = (currency: string): currency is keyof typeof PRICES_PER_TONNE =
   Object.hasOwn(PRICES_PER_TONNE, currency)
 
 /** Price of an offset in minor units of the currency, rounded up. */
-export function createDemoPrice(co2eKg: number, currency: string): number {
+function createDemoPrice(co2eKg: number, currency: string): number {
   if (!isPriced(currency)) throw new Error(`no price in ${currency}`)
   const minor = (co2eKg / 1_000) * PRICES_PER_TONNE[currency] * 10 ** getMinorUnitDigits(currency)
   return Math.ceil(Number(minor.toFixed(6)))
@@ -84,7 +84,7 @@ function hashName(name: string): number {
 }
 
 /** The IMO number of a vessel, the same in each of its orders; `null` if it has none. */
-export function createImoNumber(vesselName: string, trade: Trade): string | null {
+function createImoNumber(vesselName: string, trade: Trade): string | null {
   const random = createRandom(hashName(vesselName))
   return random.chance(IMO_NUMBER_SHARES[trade])
     ? addCheckDigit(900_000 + Math.floor(random.fraction() * 89_999))

@@ -82,7 +82,7 @@ function createEntry(order: Order, id: string, attempt: FulfilmentAttempt | null
 }
 
 /** The fake provider's records of the demo orders. */
-export interface ProviderOrders {
+interface ProviderOrders {
   /** Oldest first */
   entries: LedgerEntry[]
   /** Placed for less CO2e than was ordered */

@@ -19,7 +19,7 @@ const variables = {
 }
 
 /** A mail server, with the credentials for it. */
-export interface SmtpServer {
+interface SmtpServer {
   /** Without brackets */
   host: string
   port: number
@@ -32,7 +32,7 @@ export interface SmtpServer {
   credentials: { user: string; pass: string } | null
 }
 
-export interface MailAddress {
+interface MailAddress {
   /** Empty for an address without a name */
   name: string
   address: string
@@ -55,7 +55,7 @@ function decode(text: string): string | null {
 }
 
 /** Parses a URL such as `smtps://user:password@smtp.example.com`; `null` if it is invalid. */
-export function parseSmtpUrl(text: string): SmtpServer | null {
+function parseSmtpUrl(text: string): SmtpServer | null {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return null
   if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') return null

@@ -9,7 +9,7 @@ import { getMaxLength, NewOrder, type Order, type TextField } from '../orders/or
 import { COLUMNS, type OrderField } from './columns.js'
 
 /** The value of a cell, or why the cell is invalid, such as "is not JSON". */
-export type CellResult<T> = { ok: true; value: T } | { ok: false; error: string }
+type CellResult<T> = { ok: true; value: T } | { ok: false; error: string }
 
 type Decoders = { [F in OrderField]: (cell: unknown) => CellResult<Order[F] | null> }
 

@@ -2,7 +2,7 @@ import { CALCULATOR_TYPES } from '../calculator/calculator-data.js'
 import { ORDER_STATUSES } from '../orders/order-status.js'
 
 /** How a column's cells are encoded. */
-export type ColumnType = 'line' | 'text' | 'integer' | 'decimal' | 'timestamp' | 'json'
+type ColumnType = 'line' | 'text' | 'integer' | 'decimal' | 'timestamp' | 'json'
 
 interface Column {
   /** The title, unless NOCODB_COLUMNS sets another title */

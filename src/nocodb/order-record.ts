@@ -20,7 +20,7 @@ export type RecordedOrder = Omit<Order, 'id' | 'orderNumber' | 'version' | Later
 type LaterField = 'origin' | 'checkout' | 'cancelledFrom' | 'paidAt' | 'retirement'
 
 /** A history entry with the token of the write that added it. */
-export type RecordedEntry = HistoryEntry & { token?: string }
+type RecordedEntry = HistoryEntry & { token?: string }
 
 /** JSON in the Record column: what the other columns of a row cannot hold. */
 export interface OrderRecord {

@@ -36,7 +36,7 @@ export interface ParsedRow {
   errors: CellError[]
 }
 
-export type ParseRowResult = { ok: true; parsed: ParsedRow } | { ok: false; errors: CellError[] }
+type ParseRowResult = { ok: true; parsed: ParsedRow } | { ok: false; errors: CellError[] }
 
 /**
  * A row is not a valid order if one of these fields is invalid, or is empty and has no default.

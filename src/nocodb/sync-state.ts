@@ -22,7 +22,7 @@ const RETRY_AFTER_S = 5
 /** For errors that an operator must fix, in seconds. */
 export const RETRY_AFTER_FIX_S = 60
 
-export const capitalize = (sentence: string): string =>
+const capitalize = (sentence: string): string =>
   sentence.charAt(0).toUpperCase() + sentence.slice(1)
 
 /** A write that was not executed. */

@@ -22,7 +22,7 @@ interface Options {
   onProgress: (message: string) => void
 }
 
-export interface TableSetup {
+interface TableSetup {
   tableId: string
   /** Columns that must be changed manually */
   mismatches: SchemaMismatch[]

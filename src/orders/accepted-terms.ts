@@ -4,7 +4,7 @@ import type { HistoryEntry, Order } from './order.js'
 import { listVersions } from './order-versions.js'
 
 /** What a guest accepted by placing an order. */
-export interface AcceptedTerms {
+interface AcceptedTerms {
   amountMinor: number
   currency: string
   co2eKg: number
@@ -47,7 +47,7 @@ export const wasEnded = (history: readonly Pick<HistoryEntry, 'changes'>[]): boo
   )
 
 /** A property of an order that differs from what the guest accepted. Pages show these names. */
-export type TermsDifference = 'CO₂e' | 'currency' | 'amount'
+type TermsDifference = 'CO₂e' | 'currency' | 'amount'
 
 /** Finds what was changed in an order since the guest accepted it. */
 export function findTermsDifferences(

@@ -13,7 +13,7 @@ import { findDifferences } from './verify-response.js'
  *
  * Stored data: never rename a state.
  */
-export type AttemptState = 'sent' | 'unanswered' | 'placed' | 'refused' | 'released'
+type AttemptState = 'sent' | 'unanswered' | 'placed' | 'refused' | 'released'
 
 /** An attempt to place an order with the provider, as recorded in the order's history. */
 export interface FulfilmentAttempt {

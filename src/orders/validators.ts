@@ -12,7 +12,7 @@ import { requireMassOrTrip, validateNewOrder } from './validate-order.js'
 import { isDate, isDateTime } from '../core/validation/formats.js'
 
 /** An https URL as it can be shown and linked, without user name and password. */
-export function isHttpsUrl(text: string): boolean {
+function isHttpsUrl(text: string): boolean {
   if (!/^https:\/\/[^\s\p{C}]+$/u.test(text)) return false
   const url = URL.parse(text)
   return url !== null && url.username === '' && url.password === ''
@@ -28,7 +28,7 @@ const MAX_TIME_AHEAD_MS = 5 * 60 * 1000
  *
  * @param now ms since 1970
  */
-export const isPastDate = (text: string, now: number): boolean =>
+const isPastDate = (text: string, now: number): boolean =>
   isDate(text)
     ? Date.parse(text) <= now + MAX_DAY_AHEAD_MS
     : isDateTime(text) && Date.parse(text) <= now + MAX_TIME_AHEAD_MS

@@ -16,14 +16,14 @@ export interface PaymentServices {
   onProblem: (payment: Payment) => void
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   /** Query Stripe once, with a short timeout */
   isQuick?: boolean
   /** The user in the history entry if the order becomes refunded */
   by?: string
 }
 
-export interface CheckedPayment {
+interface CheckedPayment {
   payment: Payment
   /** Where the guest pays, while the session is open */
   url: string | null
@@ -40,7 +40,7 @@ const MAX_CREATING_MS = 25 * HOUR_MS
 const MAX_PAID_MS = 180 * DAY_MS
 
 /** When to query Stripe again, in case a webhook is lost; `null` if nothing can change. */
-export function getNextCheck(payment: Payment, now: number, checkMs: number): number | null {
+function getNextCheck(payment: Payment, now: number, checkMs: number): number | null {
   const age = now - payment.createdAt
   switch (payment.state) {
     case 'creating':
@@ -130,5 +130,3 @@ export function createPaymentCheck({
   return (payment: Payment, options: CheckOptions = {}): Promise<CheckedPayment> =>
     inTurn(payment.id, () => check(payment, options))
 }
-
-export type CheckPayment = ReturnType<typeof createPaymentCheck>

@@ -13,7 +13,7 @@ import {
 } from './payment.js'
 
 /** The effect of a payment on its order. */
-export interface Settlement {
+interface Settlement {
   problem: PaymentProblem | null
   settledAt: number | null
   /** The order afterwards; `null` if it does not exist */
@@ -53,11 +53,7 @@ type Decision =
  * @param isMarkedByStripe whether this payment marked the order as paid, but the service stopped
  *   before it recorded the payment as settled
  */
-export function decideSettlement(
-  order: Order,
-  payment: Payment,
-  isMarkedByStripe: boolean,
-): Decision {
+function decideSettlement(order: Order, payment: Payment, isMarkedByStripe: boolean): Decision {
   const isSettled = payment.settledAt !== null
   const none = (problem: PaymentProblem | null, settled = isSettled): Decision => ({
     type: 'none',

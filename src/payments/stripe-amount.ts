@@ -9,7 +9,7 @@ const NO_HUNDREDTHS_AT_STRIPE = ['MGA']
  * Stripe charges multiples of this amount, in minor units of ISO 4217: for example 10 in currencies
  * with three decimals, because the last digit must be 0. See https://docs.stripe.com/currencies.
  */
-export function getChargeStep(currency: string): number {
+function getChargeStep(currency: string): number {
   if (NO_HUNDREDTHS_AT_STRIPE.includes(currency)) return 100
   return getMinorUnitDigits(currency) === 3 ? 10 : 1
 }

@@ -30,7 +30,7 @@ export interface StripeEvent {
   paymentId: string | null
 }
 
-export interface StripeSettings {
+interface StripeSettings {
   secretKey: string
   webhookSecret: string
   /** Origin of the API */

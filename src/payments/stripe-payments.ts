@@ -17,7 +17,7 @@ const MAX_AGE_MS = 2_000
  *
  * @param isKept whether to share a result after the call has ended
  */
-export function createSharedCalls<T>(isKept: (result: T) => boolean = () => false) {
+function createSharedCalls<T>(isKept: (result: T) => boolean = () => false) {
   const calls = new Map<string, Promise<T>>()
 
   return (key: string, start: () => Promise<T>): Promise<T> => {
@@ -35,7 +35,7 @@ export function createSharedCalls<T>(isKept: (result: T) => boolean = () => fals
 }
 
 /** Where to send a guest who wants to pay. */
-export type StartResult =
+type StartResult =
   | { outcome: 'redirect'; url: string }
   /** There is nothing to pay, or money was received or is on its way */
   | { outcome: 'not_payable' }
@@ -43,7 +43,7 @@ export type StartResult =
   | { outcome: 'unavailable' }
 
 /** `received`: money was received or is on its way, so the guest cannot cancel the order. */
-export type CloseResult = 'closed' | 'received' | 'unavailable'
+type CloseResult = 'closed' | 'received' | 'unavailable'
 
 export type RefundResult =
   | { outcome: 'refunded' | 'nothing_to_refund' }

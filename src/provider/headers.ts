@@ -4,7 +4,7 @@ import type { SecretRedactor } from './redact.js'
 import type { UpstreamResponse } from './response-body.js'
 
 /** Request headers that are forwarded. */
-export const REQUEST_HEADERS = [
+const REQUEST_HEADERS = [
   'accept',
   'accept-language',
   'content-type',

@@ -24,7 +24,7 @@ const MAX_ENTRIES = 100
 const MAX_BODY_BYTES = 2 * 1024 * 1024
 
 /** A response that was read completely, so that several callers can share it. */
-export type SharedResponse = Pick<UpstreamResponse, 'statusCode' | 'headers'> & {
+type SharedResponse = Pick<UpstreamResponse, 'statusCode' | 'headers'> & {
   body: Buffer | undefined
 }
 
@@ -33,7 +33,7 @@ export type SharedResponse = Pick<UpstreamResponse, 'statusCode' | 'headers'> & 
  * one response, so that they cannot flood the provider. Failed requests are not kept. Throws a
  * Problem, usually an UpstreamError.
  */
-export function createGuestReader(upstream: Upstream) {
+function createGuestReader(upstream: Upstream) {
   const entries = new Map<string, { startedAt: number; response: Promise<SharedResponse> }>()
 
   async function read(path: string): Promise<SharedResponse> {

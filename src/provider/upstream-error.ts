@@ -16,7 +16,7 @@ const FAILURES = {
   cancelled: [499, 'The request was cancelled.'],
 } as const satisfies Record<string, readonly [status: number, detail: string]>
 
-export type FailureCode = keyof typeof FAILURES
+type FailureCode = keyof typeof FAILURES
 
 interface Details {
   /** Code of the underlying error, for the log */

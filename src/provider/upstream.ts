@@ -24,7 +24,7 @@ interface Limits {
 }
 
 /** Emits `abort` once, as undici expects. This is far cheaper than an AbortSignal. */
-export class RequestSignal extends EventEmitter {
+class RequestSignal extends EventEmitter {
   reason: Problem | undefined
 
   abort(reason: Problem): void {
@@ -35,7 +35,7 @@ export class RequestSignal extends EventEmitter {
 }
 
 /** Starts the time limits of a request, and cancels the request when its caller disconnects. */
-export function startTimeLimits(
+function startTimeLimits(
   { body, caller }: { body?: Readable | undefined; caller?: Writable | undefined },
   { timeoutMs, maxRequestMs }: Limits,
 ) {
@@ -83,7 +83,7 @@ export function startTimeLimits(
   }
 }
 
-export interface UpstreamRequest {
+interface UpstreamRequest {
   method: string
   /** Including the base path */
   path: string

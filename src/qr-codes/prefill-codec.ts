@@ -176,7 +176,7 @@ export function encodePrefillData(prefill: PrefillData): string {
 // as damaged.
 const BASE64 = /^[\w+/-]+={0,2}$/
 
-export type DecodedPrefillData =
+type DecodedPrefillData =
   { ok: true; prefill: PrefillData } | { ok: false; reason: 'not_base64' | 'invalid_data' }
 
 const INVALID_DATA: DecodedPrefillData = { ok: false, reason: 'invalid_data' }

@@ -3,7 +3,7 @@ import type { Vessel } from '../calculator/vessel.js'
 import { isSignature, createSigner } from '../core/config/signer.js'
 import { decodePrefillData, encodePrefillData, type PrefillData } from './prefill-codec.js'
 
-export interface LinkSigner {
+interface LinkSigner {
   /** Signs a link's data with the current secret. */
   sign(type: CalculatorType, data: string): string
   /** Whether a signature is valid under the current secret or a previous one. */

@@ -17,7 +17,7 @@ const SCAN_AGAIN =
  *
  * @param timeZone IANA time zone of the dates shown
  */
-export function createPrefillReader(links: PrefillLinks, timeZone: string): ReadPrefill {
+function createPrefillReader(links: PrefillLinks, timeZone: string): ReadPrefill {
   const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone })
   const formatDate = (date: Date): string => dates.format(date)
 

@@ -15,7 +15,7 @@ declare module 'fastify' {
 }
 
 /** Fields of the log entry; `bytes` is the length of the link. */
-export interface QrCodeLog {
+interface QrCodeLog {
   calculatorType?: string | undefined
   vessel?: string | undefined
   imoNumber?: string | undefined

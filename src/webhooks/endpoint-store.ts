@@ -29,7 +29,7 @@ export interface WebhookEndpoint {
 }
 
 /** The signing secrets of an endpoint, encrypted. */
-export interface EndpointSecrets {
+interface EndpointSecrets {
   secret: string
   previousSecret: string | null
 }

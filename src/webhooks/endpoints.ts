@@ -31,7 +31,7 @@ import { generateSecret } from './signature.js'
 import type { SendResult } from '../events/outbox-worker.js'
 
 /** Counts the attempts to deliver webhooks, in the metrics of the service. */
-export function createDeliveryCounter(metrics: Registry) {
+function createDeliveryCounter(metrics: Registry) {
   const attempts = new Counter({
     name: 'clearwake_webhook_deliveries_total',
     help: 'Attempts to deliver webhooks, by outcome: sent, retry (failed, can be sent again) or rejected (gone, not sent again)',
@@ -45,7 +45,7 @@ export const MAX_ENDPOINTS = 50
 const PREVIOUS_SECRET_MS = 24 * 60 * 60 * 1000
 
 /** An endpoint with its secret, which is shown once. */
-export interface EndpointWithSecret {
+interface EndpointWithSecret {
   endpoint: WebhookEndpoint
   secret: string
 }

@@ -18,7 +18,7 @@ import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from './event-types.js'
 import { createWebhookValidators, NewWebhook } from './schemas.js'
 
 /** The form of an endpoint, as opened or as submitted. */
-export interface WebhookForm {
+interface WebhookForm {
   url: string
   description: string
   events: { type: string; description: string; isChecked: boolean }[]
@@ -34,7 +34,7 @@ const NEW_ENDPOINT: FormValues = {
   events: WEBHOOK_EVENT_TYPES.filter((type) => type.startsWith('order.')),
 }
 
-export const buildWebhookForm = (
+const buildWebhookForm = (
   { url, description, events }: FormValues = NEW_ENDPOINT,
   errors: WebhookForm['errors'] = {},
 ): WebhookForm => ({
@@ -51,7 +51,7 @@ export const buildWebhookForm = (
 const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
 
 /** Creates the function that parses the submitted form; `value` is `null` if a field is invalid. */
-export function createFormParser(allowLoopback: boolean) {
+function createFormParser(allowLoopback: boolean) {
   const check = createWebhookValidators(allowLoopback).checker(NewWebhook)
 
   return (body: Record<string, unknown>): { form: WebhookForm; value: NewWebhook | null } => {
@@ -84,7 +84,7 @@ const MESSAGES: Partial<Record<string, string>> = {
   'webhooks-not-replayed': 'There are no deliveries to send again since that time.',
 }
 
-export const getWebhookMessage = (code: string): string | null => getOwn(MESSAGES, code) ?? null
+const getWebhookMessage = (code: string): string | null => getOwn(MESSAGES, code) ?? null
 
 const MANAGE = { config: { permission: 'webhooks:manage' } } as const
 /** Requires a recent sign-in before a form opens, because a later sign-in would lose the input. */

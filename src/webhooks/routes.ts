@@ -41,10 +41,7 @@ export const toWebhook = (endpoint: WebhookEndpoint): Static<typeof Webhook> => 
 })
 
 /** A delivery as the API returns it. */
-export const toWebhookDelivery = ({
-  message,
-  attempts,
-}: Delivery): Static<typeof WebhookDelivery> => ({
+const toWebhookDelivery = ({ message, attempts }: Delivery): Static<typeof WebhookDelivery> => ({
   id: message.id,
   type: message.type,
   orderId: message.orderId,

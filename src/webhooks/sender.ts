@@ -31,7 +31,7 @@ const RETRY_DELAYS_MS = [
 const CONCURRENCY = 10
 const MAX_FAILING_MS = 5 * 24 * HOUR
 
-export interface SenderOptions {
+interface SenderOptions {
   database: Database
   cipher: SecretCipher
   delivery: HttpDelivery

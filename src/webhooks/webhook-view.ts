@@ -83,5 +83,3 @@ export function buildDeliveryView(
       disabledReason === null ? `${WEBHOOKS_URL}/${endpointId}/deliveries/${id}/replay` : null,
   }
 }
-
-export type WebhookView = ReturnType<typeof buildWebhookView>

@@ -19,7 +19,7 @@ const LIFETIMES = [
 const DEFAULT_DAYS = '365'
 
 /** The form of a new key, as opened or as submitted. */
-export interface ApiKeyForm {
+interface ApiKeyForm {
   name: string
   scopes: { name: string; description: string; isChecked: boolean }[]
   lifetimes: { value: string; label: string; isSelected: boolean }[]
@@ -32,7 +32,7 @@ interface FormValues {
   days: string
 }
 
-export const buildApiKeyForm = (
+const buildApiKeyForm = (
   { name, scopes, days }: FormValues = { name: '', scopes: [], days: DEFAULT_DAYS },
   errors: ApiKeyForm['errors'] = {},
 ): ApiKeyForm => ({
@@ -52,7 +52,7 @@ export const buildApiKeyForm = (
 const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
 
 /** Parses a submitted form; `value` is `null` if a field is invalid. */
-export function parseApiKeyForm(body: Record<string, unknown>): {
+function parseApiKeyForm(body: Record<string, unknown>): {
   form: ApiKeyForm
   value: NewApiKeyRequest | null
 } {

@@ -23,14 +23,14 @@ const createCode = (): string =>
   Array.from(randomBytes(CODE_LENGTH), (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('')
 
 /** Creates the recovery codes of an account, such as `7h2k-9qfa-x0d3-mz81-4tpv-c6we`. */
-export const createRecoveryCodes = (): string[] =>
+const createRecoveryCodes = (): string[] =>
   Array.from({ length: CODES }, () => createCode().replace(/.{4}(?=.)/g, '$&-'))
 
 /** Whether a string looks like a recovery code rather than a code from an authenticator app. */
-export const isRecoveryCode = (text: string): boolean => /^[\da-z]{24}$/.test(normalize(text))
+const isRecoveryCode = (text: string): boolean => /^[\da-z]{24}$/.test(normalize(text))
 
 /** The stored form of a code. Case, spaces and hyphens do not matter. */
-export const hashRecoveryCode = (code: string): string =>
+const hashRecoveryCode = (code: string): string =>
   createHash('sha256').update(normalize(code)).digest('base64url')
 
 const normalize = (code: string): string =>

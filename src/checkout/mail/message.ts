@@ -18,7 +18,7 @@ export const MAIL_QUEUE = 'mail'
  * The part of an email that the outbox stores. The rest is rendered when it is sent, so that the
  * token of the order's link is not stored.
  */
-export interface MailPayload {
+interface MailPayload {
   to: string
   /** Identifies the order together with its ID, because a restored database can reuse an ID */
   orderCreatedAt: string
@@ -31,7 +31,7 @@ export interface MailPayload {
 export const getPayload = ({ payload }: Pick<Message, 'payload'>): MailPayload =>
   payload as MailPayload
 
-export type MailOrder = Pick<
+type MailOrder = Pick<
   Order,
   'id' | 'createdAt' | 'version' | 'orderNumber' | 'customerEmail' | 'origin' | 'status'
 >

@@ -5,7 +5,7 @@ const MAX_DECIMALS = 6
 const round = (value: number): number => Number(value.toFixed(MAX_DECIMALS))
 
 /** Creates formatters for the numbers, money and dates of the portal. */
-export function createFormatters(locale: string, timeZone: string) {
+function createFormatters(locale: string, timeZone: string) {
   const numbers = getNumberFormatter(locale)
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone })
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone })

@@ -4,7 +4,7 @@ export type ParsedNumber =
   /** `isAmbiguous`: whether the decimal separator of the locale decided how to read the number */
   { ok: true; value: number; isAmbiguous: boolean } | { ok: false; message: string }
 
-export interface NumberInputOptions {
+interface NumberInputOptions {
   /** The decimal separator that the user means; without it, an ambiguous number is an error */
   decimalSign?: ',' | '.' | undefined
   /**

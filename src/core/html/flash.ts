@@ -10,7 +10,7 @@ declare module 'fastify' {
 }
 
 /** A message as a code. The page looks up its text, so a forged cookie cannot inject text. */
-export interface FlashMessage {
+interface FlashMessage {
   /** Lower-case letters and hyphens */
   code: string
   /** The order that the message is about; empty if it is not about an order */

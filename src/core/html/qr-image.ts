@@ -9,7 +9,7 @@ const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0
  * @param size width and height, pixels
  * @param getRow the pixels of line `y`, eight per byte from the left, 1 for white
  */
-export function encodeOneBitPng(size: number, getRow: (y: number) => Uint8Array): Buffer {
+function encodeOneBitPng(size: number, getRow: (y: number) => Uint8Array): Buffer {
   const stride = Math.ceil(size / 8) + 1
   const raw = Buffer.alloc(stride * size)
   for (let y = 0; y < size; y++) raw.set(getRow(y), y * stride + 1)
@@ -58,7 +58,7 @@ export const MAX_SCANNABLE_BYTES: Record<ErrorCorrection, number> = {
 }
 
 /** The modules of a code, without its margin. */
-export interface QrMatrix {
+interface QrMatrix {
   version: number
   /** Modules per side */
   modules: number

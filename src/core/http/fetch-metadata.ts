@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-export type RequestOrigin = 'same-origin' | 'cross-origin' | 'unknown'
+type RequestOrigin = 'same-origin' | 'cross-origin' | 'unknown'
 
 /**
  * Returns the origin of the page that made a request, for CSRF protection. Uses Sec-Fetch-Site, or

@@ -17,7 +17,7 @@ const MIN_TICKS = 3
  * Measures how long jobs wait for a thread of libuv's pool, which compresses responses and hashes
  * passwords. The returned function returns the delay in ms; each call may start a probe.
  */
-export function createThreadPoolMonitor(): () => number {
+function createThreadPoolMonitor(): () => number {
   const buffer = new Uint8Array(1)
   let lastDelayMs = 0
   let ticks = 0

@@ -13,5 +13,3 @@ export function createKeyedMutex() {
     return result
   }
 }
-
-export type KeyedMutex = ReturnType<typeof createKeyedMutex>

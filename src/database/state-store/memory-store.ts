@@ -11,7 +11,7 @@ interface Counter {
   expires: number
 }
 
-export interface MemoryStore extends KeyValueStore {
+interface MemoryStore extends KeyValueStore {
   close(): void
 }
 

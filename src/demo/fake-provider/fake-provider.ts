@@ -11,7 +11,7 @@ import { PORTFOLIOS, type FakePortfolio } from './portfolios.js'
  * Simulated failure: an error status for every request, no response, a closed connection, or a list
  * of orders with further pages.
  */
-export type FakeProviderFault =
+type FakeProviderFault =
   | 403
   | 500
   | 503

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export interface FakeEvent {
+interface FakeEvent {
   id: string
   object: 'event'
   api_version: string

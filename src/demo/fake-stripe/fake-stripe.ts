@@ -12,7 +12,7 @@ export interface Parameters {
 }
 
 /** Parses a form with nested names, such as `line_items[0][quantity]=1`. */
-export function parseParameters(body: string): Parameters {
+function parseParameters(body: string): Parameters {
   const root: Parameters = Object.create(null) as Parameters
   for (const [name, value] of new URLSearchParams(body)) {
     const path = name.split('[').map((part) => part.replace(/\]$/, ''))
@@ -34,13 +34,13 @@ export const getText = (parameters: Parameters | undefined, name: string): strin
   return typeof value === 'string' ? value : null
 }
 
-export const getGroup = (parameters: Parameters | undefined, name: string): Parameters => {
+const getGroup = (parameters: Parameters | undefined, name: string): Parameters => {
   const value = parameters?.[name]
   return typeof value === 'object' ? value : {}
 }
 
 /** The values of a flat group, such as metadata. */
-export const toTexts = (group: Parameters): Record<string, string> =>
+const toTexts = (group: Parameters): Record<string, string> =>
   Object.fromEntries(
     Object.entries(group).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string',
@@ -48,7 +48,7 @@ export const toTexts = (group: Parameters): Record<string, string> =>
   )
 
 /** Simulated failure of the API: an error status, no response, or a closed connection. */
-export type FakeStripeFault =
+type FakeStripeFault =
   400 | 401 | 429 | 500 | 'no_response' | 'connection_reset' | 'connection_reset_after'
 
 export interface FakeStripe {

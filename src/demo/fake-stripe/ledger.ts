@@ -32,7 +32,7 @@ export interface FakeSession {
   payment_intent: string | null
 }
 
-export interface FakeIntent {
+interface FakeIntent {
   id: string
   object: 'payment_intent'
   status: 'processing' | 'requires_payment_method' | 'succeeded'
@@ -43,7 +43,7 @@ export interface FakeIntent {
   latest_charge: string | null
 }
 
-export interface FakeCharge {
+interface FakeCharge {
   id: string
   object: 'charge'
   amount: number
@@ -55,7 +55,7 @@ export interface FakeCharge {
   status: 'pending' | 'succeeded' | 'failed'
 }
 
-export interface FakeDispute {
+interface FakeDispute {
   id: string
   object: 'dispute'
   amount: number
@@ -65,7 +65,7 @@ export interface FakeDispute {
   status: string
 }
 
-export interface FakeRefund {
+interface FakeRefund {
   id: string
   object: 'refund'
   amount: number
@@ -76,7 +76,7 @@ export interface FakeRefund {
 }
 
 /** How a payment is made; tests change the amount received. */
-export interface PayOptions {
+interface PayOptions {
   amount?: number
   currency?: string
   /** A method that takes days: `settle` sets its outcome */

@@ -14,7 +14,7 @@ import { createCustomerMatcher, listCustomerNames } from './customer-texts.js'
 const MAX_ORDERS = 500
 
 /** How a feature erases what it has stored about customers. */
-export interface ErasureStep {
+interface ErasureStep {
   /**
    * Erases what was stored for an earlier customer of an order, in the caller's transaction. What
    * was stored for the current one is erased when the event of the erasure is consumed.

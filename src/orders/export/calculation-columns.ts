@@ -9,7 +9,7 @@ export const CALCULATION_COLUMNS = [
   'biogenicCo2Kg',
 ] as const
 
-export type CalculationValues = Record<(typeof CALCULATION_COLUMNS)[number], string | number | null>
+type CalculationValues = Record<(typeof CALCULATION_COLUMNS)[number], string | number | null>
 
 /** Orders without a calculation, and calculations of earlier versions, have no values. */
 export const getCalculationValues = (calculation: Order['calculation']): CalculationValues => ({

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
  * Creates a function that converts an ISO timestamp to a Date whose UTC fields are the local time in
  * a time zone. Excel dates have no time zone.
  */
-export function createLocalTimeFormat(timeZone: string) {
+function createLocalTimeFormat(timeZone: string) {
   const getOffset = (milliseconds: number): number =>
     Temporal.Instant.fromEpochMilliseconds(milliseconds).toZonedDateTimeISO(timeZone)
       .offsetNanoseconds / 1e6
@@ -39,7 +39,7 @@ export function createLocalTimeFormat(timeZone: string) {
 /** An order, and its payment if a guest placed the order. */
 export type ExportedOrder = Order & { payment?: PaymentValues | undefined }
 
-export interface ExcelCell {
+interface ExcelCell {
   /** Never a formula */
   value: string | number | Date
   style: Partial<Style>

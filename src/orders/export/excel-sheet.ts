@@ -34,7 +34,7 @@ async function drain(sheet: Worksheet): Promise<void> {
 }
 
 /** Adds a sheet with a frozen header row; call `end` after the last order. */
-export function createExcelSheet(
+function createExcelSheet(
   workbook: stream.xlsx.WorkbookWriter,
   name: string,
   columns: readonly ExcelColumn[],

@@ -3,7 +3,7 @@ import { stringEnum } from '../../core/validation/string-enum.js'
 import { OrderFilters, OrderSortSchema, type OrderSort } from '../order-filters.js'
 
 const EXPORT_FORMATS = ['csv', 'xlsx'] as const
-export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 export const CONTENT_TYPES = {
   csv: 'text/csv; charset=utf-8',

@@ -8,7 +8,7 @@ import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
 import { createOrderExports } from './order-exports.js'
 import type { RecordExport } from './record-export.js'
 
-export interface StreamOptions {
+interface StreamOptions {
   store: Pick<OrderStore, 'source' | 'check' | 'createErrorTranslator'>
   timeZone: string
   payments?: {

@@ -8,7 +8,7 @@ const NEWLINE = 0x0a
 const BYTE_ORDER_MARK = '\ufeff'
 
 /** Far longer than any order; limits the memory used for a file without line breaks. */
-export const MAX_LINE_BYTES = 4 * 1024 * 1024
+const MAX_LINE_BYTES = 4 * 1024 * 1024
 
 /** Finds lines that are not UTF-8 or contain NUL. The block starts with line `firstLine`. */
 function* findEncodingErrors(block: Buffer, firstLine: number): Generator<ImportError> {
@@ -25,7 +25,7 @@ function* findEncodingErrors(block: Buffer, firstLine: number): Generator<Import
 /**
  * Splits a file into blocks of complete lines, each ending with LF. Removes the byte order mark.
  */
-export async function* splitLineBlocks(
+async function* splitLineBlocks(
   source: AsyncIterable<Buffer>,
   onError: (error: ImportError) => void,
 ): AsyncGenerator<{ text: string; bytes: number }> {
@@ -62,7 +62,7 @@ export async function* splitLineBlocks(
 }
 
 /** How a zip archive starts, such as an Excel workbook */
-export const ZIP_SIGNATURE = 'PK\x03\x04'
+const ZIP_SIGNATURE = 'PK\x03\x04'
 
 const SAVE_AS_CSV = 'Save it as CSV (UTF-8) and import that file.'
 const UTF_16 = `This file is UTF-16 text. ${SAVE_AS_CSV}`
@@ -96,11 +96,7 @@ function findHeaderError(header: string, separator: string): string | null {
  * @param firstLine the line with the column names, without the LF
  * @returns an error message, or `null`
  */
-export function findFileTypeError(
-  start: Buffer,
-  firstLine: string,
-  separator: string,
-): string | null {
+function findFileTypeError(start: Buffer, firstLine: string, separator: string): string | null {
   const first = start.toString('latin1', 0, 8)
   const signature = SIGNATURES.find(([prefix]) => first.startsWith(prefix))
   if (signature !== undefined) return signature[1]

@@ -57,7 +57,7 @@ function parseCells({ columns }: Header, cells: string[]) {
   return { values, errors }
 }
 
-export interface ValidatedRow {
+interface ValidatedRow {
   /** Set even if other fields are invalid, to find duplicates */
   id: string | null
   orderNumber: string | null

@@ -49,7 +49,7 @@ const FIELDS: Record<OrderField, FieldDefinition> = {
   retiredAt: { label: 'Retired on', type: 'date', maxLength: 10 },
 }
 
-export interface FieldView {
+interface FieldView {
   name: OrderField
   label: string
   type: InputType

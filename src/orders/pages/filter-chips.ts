@@ -10,7 +10,7 @@ import {
 } from '../labels.js'
 
 /** An active filter, and the URL without it. */
-export interface FilterChip {
+interface FilterChip {
   /** Stays the same, so that the chip keeps the focus when htmx swaps the list */
   id: string
   label: string

@@ -13,7 +13,7 @@ import type { Formatters } from '../../core/formatting/formatters.js'
 import { STATUS_LABELS } from '../labels.js'
 
 /** A changed field; `from` is `null` if a value was added, `to` is `null` if it was removed. */
-export interface ChangeView {
+interface ChangeView {
   field: string
   from: string | null
   to: string | null

@@ -39,7 +39,7 @@ export function getContextListUrl({ query, position }: ListContext, id: string):
 }
 
 /** An order's position and its neighbours in a list. */
-export interface Neighbours {
+interface Neighbours {
   position: number
   total: number
   isTotalExact: boolean

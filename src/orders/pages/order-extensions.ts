@@ -34,7 +34,7 @@ export interface NextStep {
  * cards of their own. In this order, sections say what to do next.
  */
 export const SECTION_PLACES = ['payment', 'provider', 'retirement', 'emails'] as const
-export type SectionPlace = (typeof SECTION_PLACES)[number]
+type SectionPlace = (typeof SECTION_PLACES)[number]
 
 /** A section of an order's page, as its feature builds it. */
 export interface BuiltSection {
@@ -47,7 +47,7 @@ export interface BuiltSection {
 }
 
 /** A section that a feature adds to the page of every order. */
-export interface OrderSection {
+interface OrderSection {
   place: SectionPlace
   template: string
   /** Returns `null` if there is nothing to show. */
@@ -61,13 +61,13 @@ export interface StatusRequest {
 }
 
 /** Why the status of an order cannot be changed, as a clause; `null` if it can. */
-export type StatusCheck = (order: Order, requested: StatusRequest) => Promise<string | null>
+type StatusCheck = (order: Order, requested: StatusRequest) => Promise<string | null>
 
 /** Returns the note beside the status of an order in a list; `null` if there is none. */
 export type DescribeInList = (order: Order) => string | null
 
 /** Loads what is needed to describe the orders of a list. */
-export type LoadListNotes = (orders: readonly Order[]) => Promise<DescribeInList>
+type LoadListNotes = (orders: readonly Order[]) => Promise<DescribeInList>
 
 /** What features add to the pages of orders. */
 export function createOrderExtensions() {
@@ -109,5 +109,5 @@ export function createOrderExtensions() {
   }
 }
 
-export type OrderExtensions = ReturnType<typeof createOrderExtensions>
+type OrderExtensions = ReturnType<typeof createOrderExtensions>
 export type OrderSections = Awaited<ReturnType<OrderExtensions['buildSections']>>

@@ -21,7 +21,7 @@ import { saveEdit } from './save-edit.js'
 import type { FieldChange, HistoryEntry, Order } from '../order.js'
 
 /** The status change that created a version; `undefined` if the status did not change. */
-export const findStatusChange = (
+const findStatusChange = (
   history: readonly HistoryEntry[],
   version: number,
 ): FieldChange | undefined =>
@@ -29,7 +29,7 @@ export const findStatusChange = (
     .find((entry) => entry.version === version)
     ?.changes.find(({ field }) => field === 'status')
 
-export const hasStatusChangeAfter = (history: readonly HistoryEntry[], version: number): boolean =>
+const hasStatusChangeAfter = (history: readonly HistoryEntry[], version: number): boolean =>
   history.some(
     (entry) => entry.version > version && findStatusChange(history, entry.version) !== undefined,
   )
@@ -38,7 +38,7 @@ export const hasStatusChangeAfter = (history: readonly HistoryEntry[], version: 
  * Whether the same user has already made the status change that now conflicts, for example because
  * the response to the form was lost.
  */
-export function isRepeatedRequest(
+function isRepeatedRequest(
   order: Order,
   history: readonly HistoryEntry[],
   { by, version, status }: { by: string; version: number; status: OrderStatus },
@@ -52,10 +52,7 @@ export function isRepeatedRequest(
 }
 
 /** The status change immediately after a version, if it reverses the previous status change. */
-export function findReversal(
-  history: readonly HistoryEntry[],
-  version: number,
-): FieldChange | undefined {
+function findReversal(history: readonly HistoryEntry[], version: number): FieldChange | undefined {
   const next = findStatusChange(history, version + 1)
   const previous = history
     .filter((entry) => entry.version <= version)

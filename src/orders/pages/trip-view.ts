@@ -147,7 +147,7 @@ function buildEditionView(order: Order, calculation: Calculation, format: Format
 }
 
 /** An order's trip, with its calculation. */
-export interface TripView {
+interface TripView {
   type: string
   rows: { label: string; value: string }[]
   estimate: TripEstimate | null

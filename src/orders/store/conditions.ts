@@ -7,7 +7,7 @@ import type { Dialect, SqlFragment } from './dialect.js'
 import { EXCEPTION_CODES, toCalculatorCode, toStatusCode } from './order-row.js'
 
 /** A range of timestamps, ms since 1970; `until` is excluded. */
-export interface TimeRange {
+interface TimeRange {
   since: number
   until: number
 }

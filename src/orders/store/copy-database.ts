@@ -42,7 +42,7 @@ const SHARED_TABLES = [
 /** Columns whose values PostgreSQL generates, by table. */
 const SEQUENCES = { order_events: 'id', outbox: 'position' }
 
-export interface CopyResult {
+interface CopyResult {
   /** Number of orders in both databases */
   orders: number
   /** Digests of the orders and of their history */

@@ -9,7 +9,7 @@ export interface SqlFragment {
 }
 
 /** The search text of an order. */
-export interface TextRow {
+interface TextRow {
   id: number
   text: string
 }

@@ -9,7 +9,7 @@ import { toSearchWords } from './search-text.js'
 import { matchesWords, toWord } from './search-words.js'
 
 /** A query for all matching orders, sorted. */
-export function buildRowQuery(
+function buildRowQuery(
   { timeZone, filters, sort }: RowQuery,
   engine: keyof typeof DIALECTS,
 ): SqlFragment {

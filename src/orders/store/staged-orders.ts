@@ -16,7 +16,7 @@ export interface ImportConflict {
   owner: { line: number } | { id: number; orderNumber: string }
 }
 
-export interface StagedRecord {
+interface StagedRecord {
   order: StagedOrder
   /** Creator of the order */
   by: string

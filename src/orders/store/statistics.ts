@@ -22,8 +22,8 @@ import { toTimeRange } from './conditions.js'
 import { MG_PER_KG, type TotalsRow } from './totals.js'
 
 /** All orders are from days between these two. */
-export const FIRST_DAY = -1_000_000
-export const LAST_DAY = 1_000_000
+const FIRST_DAY = -1_000_000
+const LAST_DAY = 1_000_000
 
 /** Medians are calculated from at most this many orders, so that few rows are read. */
 const MAX_MEDIAN_ORDERS = 1_000

@@ -56,7 +56,7 @@ export function createAttemptTimer(maxAgeMs: number) {
 }
 
 /** A quote that an administrator or the automatic fulfilment has confirmed. */
-export interface ConfirmedQuote {
+interface ConfirmedQuote {
   /** Version of the order that was shown */
   version: number
   /** Result of `findPlacementProblem` that was shown */
@@ -67,7 +67,7 @@ export interface ConfirmedQuote {
 }
 
 /** What an administrator confirms before another attempt is allowed. */
-export interface ResetConfirmation {
+interface ResetConfirmation {
   /** The provider order ID that the order has lost */
   lostProviderId?: string | null
   /** The reference that the administrator looked for at the provider and did not find */
