@@ -9,8 +9,22 @@ interface SettingsPage {
   permission: Permission
 }
 
+/** An entry of the portal's navigation. */
+interface NavigationEntry {
+  /** The templates of its pages pass it to the layout as `current` */
+  name: string
+  href: string
+  label: string
+  /** `null` if every user may open it */
+  permission: Permission | null
+  /** Entries are sorted by it */
+  position: number
+}
+
 declare module 'fastify' {
   interface FastifyInstance {
+    /** Adds an entry to the portal's navigation. */
+    addNavigation: (entry: NavigationEntry) => void
     /** Pages of the portal, which are registered in one scope after all features */
     portalPages: FastifyPluginAsync[]
     /** The settings, sorted by label */
@@ -29,10 +43,27 @@ declare module 'fastify' {
   }
 }
 
-/** What features add to the portal: pages, and entries of the settings. */
+/** What features add to the portal: pages, and entries of its navigation and of the settings. */
 export default fp(
   async (app) => {
     app.decorate('portalPages', [])
+    const navigation: NavigationEntry[] = []
+    app.decorate('addNavigation', (entry) => {
+      navigation.push(entry)
+      navigation.sort((a, b) => a.position - b.position)
+    })
+    app.addViewContext((request) => ({
+      navigation: navigation.filter(
+        ({ permission }) => permission === null || request.can(permission),
+      ),
+    }))
+    app.addNavigation({
+      name: 'settings',
+      href: '/admin/settings',
+      label: 'Settings',
+      permission: 'mail:manage',
+      position: 90,
+    })
     const pages: SettingsPage[] = []
     app.decorate('settings', {
       addPage(page) {

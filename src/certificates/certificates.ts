@@ -73,7 +73,7 @@ export default fp(
       },
       providerName: ORDERSOURCE_NAME ?? null,
     })
-    app.events.addConsumer('certificates', issuer.consume)
+    app.events.addConsumer('certificates', issuer.consume, 'Certificate')
     app.outbox.addSender(issuer.sender)
     app.eraser.add({ eraseFormerCustomer: (tx, orderId) => eraseBeneficiary(tx, orderId) })
   },

@@ -52,7 +52,7 @@ function extendResultPage(app: FastifyInstance, quotes: Quotes): ConversionCount
     findTripPrice: createTripPriceFinder(quotes),
     onStep: conversions.count,
   })
-  app.events.addConsumer('conversions', conversions.consume)
+  app.events.addConsumer('conversions', conversions.consume, 'Conversion figures')
   app.schedule('count conversions', CONVERSIONS_MS, () => conversions.flush())
   app.addHook('onClose', () =>
     conversions
@@ -97,6 +97,13 @@ export default fp(
     await app.register(quoteRoutes)
     await app.register(pages)
     app.portalPages.push(newOrderPages)
+    app.addNavigation({
+      name: 'new',
+      href: '/admin/orders/new',
+      label: 'New order',
+      permission: 'orders:write',
+      position: 30,
+    })
   },
   { name: 'checkout', dependencies: ['calculator', 'payments', 'certificates', 'state-store'] },
 )

@@ -5,6 +5,13 @@ import pages from './pages.js'
 /** The dashboard of the portal. */
 const dashboard: FastifyPluginAsync = async (app) => {
   app.portalPages.push(pages)
+  app.addNavigation({
+    name: 'dashboard',
+    href: '/admin',
+    label: 'Dashboard',
+    permission: null,
+    position: 10,
+  })
 }
 
 export default fp(dashboard, {

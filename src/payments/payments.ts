@@ -79,7 +79,7 @@ export default fp(
     })
     app.portalPages.push(refundPages)
     if (service !== null) {
-      app.events.addConsumer('payments', service.consume)
+      app.events.addConsumer('payments', service.consume, 'Payment check')
       app.schedule('check payments', POLL_MS, () => service.checkDue())
     }
     await app.register(paymentRoutes)

@@ -54,6 +54,13 @@ export default fp(
   async (app) => {
     const listeners: ((code: QrCode) => void)[] = []
     app.decorate('onQrCode', (listener) => void listeners.push(listener))
+    app.addNavigation({
+      name: 'qr-test',
+      href: '/qr-test',
+      label: 'QR codes',
+      permission: 'qr:write',
+      position: 40,
+    })
     await app.register(scope, {
       links: app.prefillLinks,
       onGenerated: (code) => listeners.forEach((listener) => listener(code)),

@@ -19,7 +19,7 @@ export default fp(
     const { database, config, log, metrics } = app
     const webhooks = createWebhooks({ database, config, log, metrics })
     app.decorate('webhooks', webhooks)
-    app.events.addConsumer('webhooks', webhooks.consume)
+    app.events.addConsumer('webhooks', webhooks.consume, 'Webhooks')
     app.outbox.addSender(webhooks.sender)
     app.eraser.add({ eraseFormerCustomer: eraseDeliveries })
     app.onQrCode((code) => webhooks.qrCodes.add(code))

@@ -73,7 +73,7 @@ export default fp<Options>(
         return (changes, options) => describeMails(changes, loaded, mail.holdMs, options)
       })
     }
-    app.events.addConsumer('mail', mail.consume)
+    app.events.addConsumer('mail', mail.consume, 'Emails')
     app.eraser.add({ eraseFormerCustomer: eraseMails })
     if (mail.sender) app.outbox.addSender(mail.sender)
     app.certificates.onIssued((tx, { certificate, order }) =>

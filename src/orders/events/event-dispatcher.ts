@@ -59,6 +59,7 @@ export function createEventDispatcher(
       },
     ],
   ])
+  const titles = new Map([['erasure', 'Erasure of personal data']])
 
   /** Stores an event apart from the others, to be retried by the outbox. */
   async function setAside({ consumer, event }: Job): Promise<void> {
@@ -95,9 +96,16 @@ export function createEventDispatcher(
   }
 
   return {
-    /** @param name stored with the events that the consumer cannot process, so never rename one */
-    addConsumer: (name: string, consumer: EventConsumer): void =>
-      void consumers.set(name, consumer),
+    /**
+     * @param name stored with the events that the consumer cannot process, so never rename one
+     * @param title for staff: what does not happen while an event is set aside
+     */
+    addConsumer(name: string, consumer: EventConsumer, title = name): void {
+      consumers.set(name, consumer)
+      titles.set(name, title)
+    },
+
+    getTitle: (name: string): string => titles.get(name) ?? name,
 
     /** Processes all events stored so far. Call it regularly. */
     async dispatch(): Promise<void> {

@@ -21,23 +21,16 @@ const MAX_EVENTS = 100
 
 const STATES = { pending: 'Waiting', sent: 'Processed', failed: 'Failed', cancelled: 'Cancelled' }
 
-/** What does not happen while an event is set aside, by the name of the consumer. */
-const TITLES: Partial<Record<string, string>> = {
-  webhooks: 'Webhooks',
-  mail: 'Emails',
-  conversions: 'Conversion figures',
-  payments: 'Payment check',
-  certificates: 'Certificate',
-  fulfilment: 'Automatic fulfilment',
-  erasure: 'Erasure of personal data',
-}
-
-function buildEventView(delivery: Delivery, format: Formatters) {
+function buildEventView(
+  delivery: Delivery,
+  getTitle: (consumer: string) => string,
+  format: Formatters,
+) {
   const { id, type, payload } = delivery.message
   const { order } = payload as OrderEvent
   return {
     ...buildMessageView(delivery, STATES, format),
-    title: TITLES[type] ?? type,
+    title: getTitle(type),
     subject: `version ${order.version}`,
     order: { href: `/admin/orders/${order.id}`, number: order.orderNumber },
     note: 'Not retried yet.',
@@ -60,7 +53,7 @@ const pages: FastifyPluginAsync = async (app) => {
       { page: 'portal/settings/events' },
       {
         timeZone: app.config.TIME_ZONE,
-        events: deliveries.map((delivery) => buildEventView(delivery, format)),
+        events: deliveries.map((delivery) => buildEventView(delivery, app.events.getTitle, format)),
       },
     )
   })

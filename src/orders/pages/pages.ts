@@ -32,6 +32,13 @@ export default fp(
       }),
     )
     app.portalPages.push(listPages, viewPages, orderPages)
+    app.addNavigation({
+      name: 'orders',
+      href: '/admin/orders',
+      label: 'Orders',
+      permission: null,
+      position: 20,
+    })
   },
   { name: 'order-pages', dependencies: ['orders', 'erasure', 'settings'] },
 )

@@ -72,7 +72,7 @@ export default fp(
       fulfilment,
       maxRequestMs: source.maxRequestMs,
     })
-    app.events.addConsumer('fulfilment', autoFulfilment.consume)
+    app.events.addConsumer('fulfilment', autoFulfilment.consume, 'Automatic fulfilment')
     app.orderPage.addConsequences(async () => describePurchases)
     app.outbox.addSender(autoFulfilment.sender)
   },
