@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createAttemptTimer } from '../../src/provider/fulfilment/place-orders.js'
+import { createAttemptTimer } from '../../src/provider/fulfilment/placement.js'
 
 t.test('forgets attempts that can no longer be in progress', async (t) => {
   const timer = createAttemptTimer(500)

@@ -1,14 +1,12 @@
 import { Readable } from 'node:stream'
 import { startWorker, toWorkerError } from '../../database/start-worker.js'
-import type { OrderSource } from '../store/order-store.js'
+import type { OrderDatabase } from '../store/order-store.js'
 import { CHUNK_BYTES } from './chunked-writer.js'
 import type { ExportRequest } from './export-request.js'
 
 /** Input of the worker thread. */
 export interface ExportTask extends ExportRequest {
-  source: OrderSource
-  /** The database that payments are read from */
-  paymentSource?: OrderSource | undefined
+  source: OrderDatabase
   /** Time zone of the date filters and of Excel dates */
   timeZone: string
 }

@@ -5,26 +5,24 @@ import { openPaymentReader } from '../../payments/payment-reader.js'
 import { createChunkedWriter } from './chunked-writer.js'
 import type { ExportedOrder } from './excel-columns.js'
 import type { ExportTask } from './export-client.js'
-import { findNoPayments, getPaymentValues } from './payment-columns.js'
+import { getPaymentValues } from './payment-columns.js'
 
 /* The worker thread of one export. An uncaught error ends it and is reported to the main thread. */
 
 const task = workerData as ExportTask
-const paymentReader =
-  task.paymentSource === undefined ? null : openPaymentReader(task.paymentSource)
-const findPayments = paymentReader?.find ?? findNoPayments
+const payments = openPaymentReader(task.source)
 
 async function* toOrders(batches: AsyncIterable<ReadRow[]>): AsyncGenerator<ExportedOrder> {
   for await (const rows of batches) {
     const orders = rows.map(toOrder)
     const guestOrders = orders.filter(({ checkout }) => checkout !== null)
-    const payments = await findPayments(guestOrders.map(({ id }) => id))
+    const latest = await payments.find(guestOrders.map(({ id }) => id))
     yield* orders.map((order) =>
       order.checkout === null
         ? order
         : {
             ...order,
-            payment: getPaymentValues(order.checkout.paymentMethod, payments.get(order.id)),
+            payment: getPaymentValues(order.checkout.paymentMethod, latest.get(order.id)),
           },
     )
   }
@@ -36,10 +34,10 @@ const batches = readOrderRows(task)
 // Loaded on demand: exceljs is slow to load.
 if (task.format === 'csv') {
   const { writeCsv } = await import('./csv-file.js')
-  await writeCsv(batches, file, findPayments)
+  await writeCsv(batches, file, payments.find)
 } else {
   const { writeWorkbook } = await import('./excel-sheet.js')
   await writeWorkbook(toOrders(batches), file, { timeZone: task.timeZone })
 }
-await paymentReader?.close()
+await payments.close()
 parentPort.close()

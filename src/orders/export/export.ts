@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { getServiceSource } from '../store/open-order-store.js'
 import { addFreshnessHeader } from '../freshness-header.js'
 import { ExportQuery } from './export-request.js'
 import { createExportRecorder } from './record-export.js'
@@ -26,7 +25,7 @@ const orderExport: FastifyPluginAsync = async (app) => {
   const sendOrders = createOrderStream(app, {
     store,
     timeZone: config.TIME_ZONE,
-    payments: { source: getServiceSource(config), resolveFilter: orderFilters.resolve },
+    resolveFilters: orderFilters.resolve,
     recordExport: createExportRecorder(app.auditLog, store),
   })
   await app.register(routes, { sendOrders })

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Problem } from '../../core/http/problem.js'
-import type { OrderSource } from '../store/order-store.js'
+import type { OrderDatabase } from '../store/order-store.js'
 import { startExportWorker } from './export-client.js'
 import type { ExportRequest } from './export-request.js'
 
@@ -18,20 +18,14 @@ const createStoppingProblem = (): Problem =>
   createUnavailableProblem('The service is stopping. Try again in a few seconds.')
 
 interface Options {
-  source: OrderSource
-  paymentSource?: OrderSource | undefined
+  source: OrderDatabase
   timeZone: string
   /** How long an export waits for others to end, ms; set by tests only */
   maxWaitMs?: number
 }
 
 /** Runs exports of an order database, with limited concurrency. */
-export function createOrderExports({
-  source,
-  paymentSource,
-  timeZone,
-  maxWaitMs = DEFAULT_MAX_WAIT_MS,
-}: Options) {
+export function createOrderExports({ source, timeZone, maxWaitMs = DEFAULT_MAX_WAIT_MS }: Options) {
   const running = new Set<Readable>()
   let isStopping = false
   /** Emits `slot` when an export ends and when the service stops. */
@@ -65,7 +59,7 @@ export function createOrderExports({
       }
       if (isStopping) throw createStoppingProblem()
       onStart()
-      const file = startExportWorker({ source, paymentSource, timeZone, ...request })
+      const file = startExportWorker({ source, timeZone, ...request })
       running.add(file)
       file.once('close', () => {
         running.delete(file)

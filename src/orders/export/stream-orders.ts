@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createValidationProblem } from '../../core/http/problem.js'
-import type { OrderSource, OrderStore } from '../store/order-store.js'
+import type { OrderStore } from '../store/order-store.js'
 import { createDayCalendar, formatIsoDate } from '../../core/formatting/day-calendar.js'
 import { findFilterErrors, type OrderFilters } from '../order-filters.js'
 import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
@@ -11,12 +11,8 @@ import type { RecordExport } from './record-export.js'
 interface StreamOptions {
   store: Pick<OrderStore, 'source' | 'check' | 'createErrorTranslator'>
   timeZone: string
-  payments?: {
-    /** The database that payments are read from */
-    source: OrderSource
-    /** Replaces a payment filter with the IDs of the orders that match it */
-    resolveFilter: (filters: OrderFilters) => Promise<OrderFilters>
-  }
+  /** Replaces the filters of other features with the IDs of the orders that match them */
+  resolveFilters?: (filters: OrderFilters) => Promise<OrderFilters>
   /** Called when an export has started, before anything is sent */
   recordExport?: RecordExport
 }
@@ -31,13 +27,9 @@ export type StreamOrders = (
 /** Creates the handler shared by the API and the pages. */
 export function createOrderStream(
   app: FastifyInstance,
-  { store, timeZone, payments, recordExport }: StreamOptions,
+  { store, timeZone, resolveFilters, recordExport }: StreamOptions,
 ): StreamOrders {
-  const exports = createOrderExports({
-    source: store.source,
-    paymentSource: payments?.source,
-    timeZone,
-  })
+  const exports = createOrderExports({ source: store.source, timeZone })
   const calendar = createDayCalendar(timeZone)
 
   // Let short exports finish; cancel the others after half of the shutdown timeout.
@@ -61,7 +53,7 @@ export function createOrderStream(
     let file = Readable.from([])
     if (request.method !== 'HEAD') {
       try {
-        const resolved = (await payments?.resolveFilter(filters)) ?? filters
+        const resolved = (await resolveFilters?.(filters)) ?? filters
         const task = { format, sort, filters: resolved }
         file = await exports.start(task, disconnected.signal, onStart)
         await recordExport?.(request, { format, sort, filters })

@@ -21,7 +21,7 @@ import {
   StoreUnwritableError,
   type ChangeContext,
   type ChangeResult,
-  type OrderSource,
+  type OrderDatabase,
   type OrderStore,
 } from './order-store.js'
 import { findByProviderId, findOtherProviderOrders } from './provider-order-ids.js'
@@ -36,7 +36,7 @@ interface Options {
   /** Migrated; the store does not close it */
   database: Database
   /** The same database, for connections from other threads */
-  source: OrderSource
+  source: OrderDatabase
   timeZone: string
   log: Pick<FastifyBaseLogger, 'error'>
 }

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.js'
 import type { Config } from '../../core/config/config.js'
 import { openDatabaseOrderStore } from './database-order-store.js'
-import type { OrderSource, OrderStore } from './order-store.js'
+import type { OrderDatabase, OrderStore } from './order-store.js'
 import { getDatabasePath } from '../../database/database-path.js'
 import { Problem } from '../../core/http/problem.js'
 
@@ -30,7 +30,7 @@ export function toReadOnlyStore(store: OrderStore): OrderStore {
 }
 
 /** The database of the service, for connections from other threads. */
-export const getServiceSource = ({ DATABASE_URL: url, DATA_DIR }: Config): OrderSource =>
+const getServiceSource = ({ DATABASE_URL: url, DATA_DIR }: Config): OrderDatabase =>
   url === undefined
     ? { type: 'sqlite', path: getDatabasePath(DATA_DIR) }
     : { type: 'postgres', url }

@@ -22,7 +22,7 @@ export type CreateResult =
   { outcome: 'created' | 'replayed'; order: Order } | { outcome: 'idempotency_key_reused' }
 
 /** A database from which orders can be read through a separate connection. */
-export type OrderSource = DatabaseSource
+export type OrderDatabase = DatabaseSource
 
 /** Which orders to read from a source, and how to sort them. */
 export interface RowQuery {
@@ -105,7 +105,7 @@ export interface MailboxOrders {
  */
 export interface OrderStore {
   /** The database from which other threads read the orders */
-  readonly source: OrderSource
+  readonly source: OrderDatabase
   /** Calendar of the days in filters and statistics */
   readonly calendar: DayCalendar
 

@@ -4,7 +4,7 @@ import { toOrderBy, toValues, toWhere } from './conditions.js'
 import { DIALECTS, type SqlFragment } from './dialect.js'
 import { OrderFinder } from './find-orders.js'
 import { READ_COLUMNS, type ReadRow } from './order-row.js'
-import type { OrderSource, RowQuery } from './order-store.js'
+import type { OrderDatabase, RowQuery } from './order-store.js'
 import { toSearchWords } from './search-text.js'
 import { matchesWords, toWord } from './search-words.js'
 
@@ -33,5 +33,5 @@ function buildRowQuery(
 export const readOrderRows = ({
   source,
   ...query
-}: RowQuery & { source: OrderSource }): AsyncGenerator<ReadRow[]> =>
+}: RowQuery & { source: OrderDatabase }): AsyncGenerator<ReadRow[]> =>
   streamRows<ReadRow>(source, buildRowQuery(query, source.type))

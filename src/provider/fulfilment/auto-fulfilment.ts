@@ -22,7 +22,7 @@ import {
   listRefusedAttempts,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
-import type { Fulfilment } from './place-orders.js'
+import type { Fulfilment } from './placement.js'
 import type { FulfilResult, ProviderFailure } from './results.js'
 import { findSharedProviderOrders } from '../../orders/shared-provider-order.js'
 import { findDifferences } from '../../orders/verify-response.js'

@@ -10,7 +10,7 @@ import {
   isPlacedWhenPaid,
 } from './auto-fulfilment.js'
 import { buildOffsetOrderSection } from './offset-order-section.js'
-import { createFulfilment, type Fulfilment } from './place-orders.js'
+import { createFulfilment, type Fulfilment } from './placement.js'
 import placementPages from './placement-pages.js'
 
 type FindPurchaseProblem = (order: Order) => Promise<string | null>

@@ -16,7 +16,7 @@ import type { OrderMessage } from '../../orders/order-messages.js'
 import type { OrderPageState } from '../../orders/pages/order-data.js'
 import type { BuiltSection, NextStep, OrderData } from '../../orders/pages/order-extensions.js'
 import type { ProviderOrderRef } from '../../orders/store/order-store.js'
-import type { Fulfilment } from './place-orders.js'
+import type { Fulfilment } from './placement.js'
 import type { ProviderNotice } from './provider-notices.js'
 
 /** What the section shows besides the order. */

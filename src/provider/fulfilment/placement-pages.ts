@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { canBeFulfilled, findConfirmedAttempt, findLatestAttempt } from '../../orders/attempt.js'
-import type { Fulfilment } from './place-orders.js'
+import type { Fulfilment } from './placement.js'
 import { findDifferences } from '../../orders/verify-response.js'
 import type { Amount } from '../../orders/amount.js'
 import { parseVersion } from '../../orders/pages/edit-form.js'

@@ -1,5 +1,5 @@
 import { findLatestAttempt, getLostProviderId } from '../../orders/attempt.js'
-import type { Fulfilment } from './place-orders.js'
+import type { Fulfilment } from './placement.js'
 import { getTons } from './quote.js'
 import { isProportionate } from '../../orders/verify-response.js'
 import type { OrderStore } from '../../orders/store/order-store.js'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { isUnresolved } from '../../orders/attempt.js'
-import type { Fulfilment } from './place-orders.js'
+import type { Fulfilment } from './placement.js'
 import { isInconclusive, type ResetResult } from './results.js'
 import {
   describeCheckFailure,
