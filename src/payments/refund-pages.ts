@@ -63,7 +63,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const payment = payments.service === null ? null : await findPayment(request)
     const context = parseListContext(request.query)
     const refund = payment && buildRefund(payment, context, orderPage.getRequestFormatters(request))
-    if (refund === null) {
+    if (payment === null || refund === null) {
       return orderPage.renderInstead(request, reply, order)
     }
     return reply.renderView(
@@ -71,6 +71,8 @@ const pages: FastifyPluginAsync = async (app) => {
       {
         order: await orderPage.buildDialogView(request, order),
         refund,
+        // Other payments, such as a second one, leave the order as it is.
+        endsOrder: payment.settledAt !== null,
       },
     )
   })

@@ -61,13 +61,18 @@ const waitForText = (get: () => Promise<Page>, text: RegExp): Promise<unknown> =
   waitFor(async () => text.test(toText(await get())))
 
 t.test('no credits are bought for a payment that was refunded', async (t) => {
-  const { stripe, provider, ann, app, session, readPayment } = await startOnlineOrder(t)
+  const environment = await mailEnvironment(await startSmtpServer(t))
+  const { stripe, provider, ann, app, session, readPayment } = await startOnlineOrder(
+    t,
+    environment,
+  )
   stripe.sender.url = null // The webhook is late.
   stripe.ledger.pay(session.id)
   provider.fault = 503
   await ann.call('PATCH', ORDER, { status: 'paid' })
   await waitFor(async () => (await readPayment()).problem === 'paid_twice')
   t.match(toText(await ann.get('/admin/orders/1')), 'had already been marked as paid')
+  t.notMatch(toText(await ann.get('/admin/orders/1/refund')), 'This emails', 'the order stays paid')
   t.equal((await ann.post('/admin/orders/1/refund', {})).status, 303)
   t.match(await readPayment(), { status: 'refunded', problem: null })
   provider.fault = null
