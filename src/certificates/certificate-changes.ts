@@ -32,12 +32,13 @@ export async function loadCertificateChanges(
   store: Pick<OrderStore, 'getHistory'>,
   orders: readonly Order[],
 ): Promise<CertificateChanges> {
-  const records = new Map<string, Records>()
-  for (const order of orders.filter(({ checkout }) => checkout !== null)) {
+  const guestOrders = orders.filter(({ checkout }) => checkout !== null)
+  const loading = guestOrders.map(async (order): Promise<[string, Records]> => {
     const state = await certificates.findByOrder(order)
     const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
-    records.set(order.id, { certificate: state?.certificate ?? null, attempt })
-  }
+    return [order.id, { certificate: state?.certificate ?? null, attempt }]
+  })
+  const records = new Map(await Promise.all(loading))
 
   /** Whether an order has a valid certificate, or gets one within a minute. */
   function isCertified(order: Order): boolean {

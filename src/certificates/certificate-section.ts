@@ -6,13 +6,6 @@ import type { OrderMessage } from '../orders/order-messages.js'
 import type { BuiltSection, OrderData } from '../orders/pages/order-extensions.js'
 import { toInlineLabel } from '../orders/labels.js'
 
-/** The certificate of a guest order. */
-interface CertificateData {
-  /** The message that issues the certificate; `null` if there is none */
-  issue: OrderMessage | null
-  certificate: CertificateState | null
-}
-
 /** Why there is no valid certificate. */
 function explainMissing(
   order: Order,
@@ -31,11 +24,16 @@ function explainMissing(
     : 'It will be issued within a minute.'
 }
 
-/** The state of a certificate, and why. */
+/**
+ * The state of a certificate, and why.
+ *
+ * @param issue the message that issues it; `null` if there is none
+ */
 function describeState(
   order: Order,
   attempt: FulfilmentAttempt | null,
-  { certificate: state, issue }: CertificateData,
+  state: CertificateState | null,
+  issue: OrderMessage | null,
 ): { label: string; note: string | null } {
   if (state !== null && state.withdrawal === null) {
     const note = hasEvidence(order, attempt)
@@ -61,7 +59,7 @@ export async function buildCertificateSection(
   const pdfProblem = certificate && (await certificates.findPdfProblem(certificate, true))
   return {
     view: {
-      state: describeState(order, findLatestAttempt(history), { certificate: state, issue }),
+      state: describeState(order, findLatestAttempt(history), state, issue),
       link: certificate && {
         number: getCertificateNumber(certificate),
         path: `/c/${certificate.code}`,

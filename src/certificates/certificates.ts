@@ -2,7 +2,11 @@ import fp from 'fastify-plugin'
 import type { Queryable } from '../database/database.js'
 import type { Order } from '../orders/order.js'
 import type { Certificate } from './certificate.js'
-import { describeCertificateChanges, loadCertificateChanges } from './certificate-changes.js'
+import {
+  describeCertificateChanges,
+  loadCertificateChanges,
+  type CertificateChanges,
+} from './certificate-changes.js'
 import { createCertificatePdfs } from './certificate-pdf.js'
 import { buildCertificateSection } from './certificate-section.js'
 import { eraseBeneficiary, findCertificate, findOrdersByNumber } from './certificate-store.js'
@@ -16,7 +20,7 @@ declare module 'fastify' {
   }
 }
 
-/** Called in the transaction that issues a certificate. */
+/** Called in the transaction that issues a certificate, and when one turns out to be valid again. */
 type OnIssued = (tx: Queryable, issued: { certificate: Certificate; order: Order }) => Promise<void>
 
 export interface Certificates extends IssuedCertificates {
@@ -24,6 +28,8 @@ export interface Certificates extends IssuedCertificates {
   getUrl: (code: string) => string
   formatDate: (timestamp: string) => string
   onIssued: (listener: OnIssued) => void
+  /** Loads what changes of these orders do to their certificates, once for the same array */
+  loadChanges: (orders: readonly Order[]) => Promise<CertificateChanges>
 }
 
 /** Issues certificates. Throws ConfigError if CERTIFICATE_FONT cannot be read. */
@@ -44,8 +50,17 @@ export default fp(
     if (CERTIFICATE_FONT !== undefined) await pdfs.openFonts()
 
     const listeners: OnIssued[] = []
+    const certificates = createCertificates({ database, store, pdfs })
+    const loadedChanges = new WeakMap<readonly Order[], Promise<CertificateChanges>>()
+    function loadChanges(orders: readonly Order[]): Promise<CertificateChanges> {
+      const loaded =
+        loadedChanges.get(orders) ?? loadCertificateChanges(certificates, store, orders)
+      loadedChanges.set(orders, loaded)
+      return loaded
+    }
     app.decorate('certificates', {
-      ...createCertificates({ database, store, pdfs }),
+      ...certificates,
+      loadChanges,
       getUrl,
       formatDate,
       onIssued: (listener) => void listeners.push(listener),
@@ -58,10 +73,10 @@ export default fp(
     app.orderPage.addSection({
       place: 'retirement',
       template: '/portal/orders/_certificate',
-      build: (data) => buildCertificateSection(app.certificates, data),
+      build: (data) => buildCertificateSection(certificates, data),
     })
     app.orderPage.addConsequences(async (orders) => {
-      const loaded = await loadCertificateChanges(app.certificates, store, orders)
+      const loaded = await loadChanges(orders)
       return (changes, options) => describeCertificateChanges(loaded, changes, options)
     })
     const issuer = createCertificateIssuer({

@@ -163,6 +163,7 @@ export function createCertificateIssuer({
       isSameRetirement(existing, order) &&
       existing.content.co2eKg === content.co2eKg
     ) {
+      // Its email may have been cancelled by an undo.
       await database.write(async (tx) => onIssued?.(tx, { certificate: existing, order }))
       return DONE
     }

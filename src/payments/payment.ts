@@ -112,10 +112,8 @@ export function findPurchaseProblem(
 }
 
 /**
- * Why payments through Stripe forbid to change the status of an order, as a clause; `null` if they
- * do not.
- *
- * @param requested the new status, and whether it undoes the latest change
+ * Why payments through Stripe forbid to undo a change of an order's status, or to mark an order as
+ * refunded, as a clause; `null` if they do not.
  */
 export function findStatusProblem(
   status: OrderStatus,
@@ -123,7 +121,7 @@ export function findStatusProblem(
   payments: readonly Payment[],
 ): string | null {
   if (!requested.isUndo) {
-    return requested.status === 'refunded' && payments.some(isReceived)
+    return payments.some(isReceived)
       ? 'paid through Stripe; refund the payment on the order’s page'
       : null
   }

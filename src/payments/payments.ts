@@ -71,7 +71,9 @@ export default fp(
     })
     app.orderPage.addConsequences((orders) => loadUnreturnedMoney(store, orders))
     app.orderPage.addStatusCheck(async (order, requested) =>
-      findStatusProblem(order.status, requested, await store.list(order.id)),
+      requested.isUndo || requested.status === 'refunded'
+        ? findStatusProblem(order.status, requested, await store.list(order.id))
+        : null,
     )
     app.orderPage.addListNotes(async (orders) => {
       const payments = await store.findLatest(orders.map(({ id }) => id))

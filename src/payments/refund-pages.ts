@@ -3,7 +3,7 @@ import { parseListContext } from '../orders/pages/list-context.js'
 import { getBalance, type Payment } from './payment.js'
 import { buildRefund } from './payment-section.js'
 import type { RefundResult } from './stripe-payments.js'
-import type { Notice } from '../orders/pages/order-data.js'
+import type { Notice } from '../orders/pages/order-extensions.js'
 import type { OrderRequest, OrderRoute } from '../orders/pages/order-presenter.js'
 
 /** Requires a recent sign-in before the dialog opens, so that confirming it does not fail. */
@@ -63,16 +63,16 @@ const pages: FastifyPluginAsync = async (app) => {
     const payment = payments.service === null ? null : await findPayment(request)
     const context = parseListContext(request.query)
     const refund = payment && buildRefund(payment, context, orderPage.getRequestFormatters(request))
-    if (refund === null) {
-      return request.wantsFragment
-        ? render(request, reply, order)
-        : reply.redirect(orderPage.getOrderUrl(request, order), 303)
+    if (payment === null || refund === null) {
+      return orderPage.renderInstead(request, reply, order)
     }
     return reply.renderView(
       { page: 'portal/orders/refund', fragment: 'portal/orders/_refund-dialog' },
       {
         order: await orderPage.buildDialogView(request, order),
         refund,
+        // Other payments, such as a second one, leave the order as it is.
+        endsOrder: payment.settledAt !== null,
       },
     )
   })

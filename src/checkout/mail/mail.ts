@@ -1,5 +1,4 @@
 import fp from 'fastify-plugin'
-import { loadCertificateChanges } from '../../certificates/certificate-changes.js'
 import { findOrderCertificate } from '../../certificates/certificate-store.js'
 import { getPaymentInstructions } from '../checkout-config.js'
 import { getMailSettings } from '../../mail/mail-config.js'
@@ -69,7 +68,7 @@ export default fp<Options>(
     })
     if (mail.description !== null) {
       app.orderPage.addConsequences(async (orders) => {
-        const loaded = await loadCertificateChanges(app.certificates, store, orders)
+        const loaded = await app.certificates.loadChanges(orders)
         return (changes, options) => describeMails(changes, loaded, mail.holdMs, options)
       })
     }

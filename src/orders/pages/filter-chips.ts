@@ -55,44 +55,27 @@ export function buildFilterChips(query: ListQuery, format: Formatters): FilterCh
       ? [{ id: `filter-${name}`, label, value: toText(value), href: buildUrlWithout(name) }]
       : []
   }
+  const each = <T extends string>(
+    name: keyof ListQuery,
+    label: string,
+    labels: Record<T, string>,
+    values: readonly T[] = [],
+    idPrefix = 'filter',
+  ): FilterChip[] =>
+    values.map((value) => ({
+      id: `${idPrefix}-${value}`,
+      label,
+      value: labels[value],
+      href: buildUrlWithout(name, value),
+    }))
   return [
     ...single('q', 'Search'),
-    ...(query.status ?? []).map((status) => ({
-      id: `filter-${status}`,
-      label: 'Status',
-      value: STATUS_LABELS[status],
-      href: buildUrlWithout('status', status),
-    })),
-    ...(query.calculatorType ?? []).map((type) => ({
-      id: `filter-${type}`,
-      label: 'Calculator',
-      value: CALCULATOR_LABELS[type],
-      href: buildUrlWithout('calculatorType', type),
-    })),
-    ...(query.exception ?? []).map((name) => ({
-      id: `filter-${name}`,
-      label: 'Attention',
-      value: EXCEPTION_LABELS[name],
-      href: buildUrlWithout('exception', name),
-    })),
-    ...(query.origin ?? []).map((origin) => ({
-      id: `filter-origin-${origin}`,
-      label: 'Origin',
-      value: ORIGIN_NAMES[origin],
-      href: buildUrlWithout('origin', origin),
-    })),
-    ...(query.paymentMethod ?? []).map((method) => ({
-      id: `filter-method-${method}`,
-      label: 'Payment by',
-      value: METHOD_LABELS[method],
-      href: buildUrlWithout('paymentMethod', method),
-    })),
-    ...(query.payment ?? []).map((payment) => ({
-      id: `filter-payment-${payment}`,
-      label: 'Payment',
-      value: PAYMENT_LABELS[payment],
-      href: buildUrlWithout('payment', payment),
-    })),
+    ...each('status', 'Status', STATUS_LABELS, query.status),
+    ...each('calculatorType', 'Calculator', CALCULATOR_LABELS, query.calculatorType),
+    ...each('exception', 'Attention', EXCEPTION_LABELS, query.exception),
+    ...each('origin', 'Origin', ORIGIN_NAMES, query.origin, 'filter-origin'),
+    ...each('paymentMethod', 'Payment by', METHOD_LABELS, query.paymentMethod, 'filter-method'),
+    ...each('payment', 'Payment', PAYMENT_LABELS, query.payment, 'filter-payment'),
     ...single('currency', 'Currency'),
     ...single('from', 'From', (value) => format.day(value)),
     ...single('to', 'To', (value) => format.day(value)),

@@ -137,6 +137,13 @@ function buildRow(
   }
 }
 
+/** The options of a filter. */
+const toChoices = <T extends string>(
+  values: readonly T[],
+  labels: Record<T, string>,
+  selected: readonly T[] = [],
+) => values.map((value) => ({ value, label: labels[value], isSelected: selected.includes(value) }))
+
 /** Builds the list of orders. */
 export function buildListView(data: ListData, format: Formatters, calendar: DayCalendar) {
   const { query, ignored, selection, items, currencies, views } = data
@@ -156,36 +163,12 @@ export function buildListView(data: ListData, format: Formatters, calendar: DayC
       isCurrent: view.href === buildListUrl({ ...query, page: 1 }),
     })),
     choices: {
-      statuses: ORDER_STATUSES.map((value) => ({
-        value,
-        label: STATUS_LABELS[value],
-        isSelected: query.status?.includes(value) ?? false,
-      })),
-      types: CALCULATOR_TYPES.map((value) => ({
-        value,
-        label: CALCULATOR_LABELS[value],
-        isSelected: query.calculatorType?.includes(value) ?? false,
-      })),
-      exceptions: ORDER_EXCEPTIONS.map((value) => ({
-        value,
-        label: EXCEPTION_LABELS[value],
-        isSelected: query.exception?.includes(value) ?? false,
-      })),
-      origins: ORDER_ORIGINS.map((value) => ({
-        value,
-        label: ORIGIN_NAMES[value],
-        isSelected: query.origin?.includes(value) ?? false,
-      })),
-      methods: PAYMENT_METHODS.map((value) => ({
-        value,
-        label: METHOD_LABELS[value],
-        isSelected: query.paymentMethod?.includes(value) ?? false,
-      })),
-      payments: PAYMENT_FILTERS.map((value) => ({
-        value,
-        label: PAYMENT_LABELS[value],
-        isSelected: query.payment?.includes(value) ?? false,
-      })),
+      statuses: toChoices(ORDER_STATUSES, STATUS_LABELS, query.status),
+      types: toChoices(CALCULATOR_TYPES, CALCULATOR_LABELS, query.calculatorType),
+      exceptions: toChoices(ORDER_EXCEPTIONS, EXCEPTION_LABELS, query.exception),
+      origins: toChoices(ORDER_ORIGINS, ORIGIN_NAMES, query.origin),
+      methods: toChoices(PAYMENT_METHODS, METHOD_LABELS, query.paymentMethod),
+      payments: toChoices(PAYMENT_FILTERS, PAYMENT_LABELS, query.payment),
       currencies,
     },
     statusActions: LIVE_STATUSES.map((value) => ({

@@ -1,21 +1,39 @@
-import type { FastifyRequest } from 'fastify'
 import type { Permission } from '../../accounts/permissions.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import type { OrderStatus } from '../order-status.js'
 import type { HistoryEntry, Order } from '../order.js'
 import type { LoadConsequences } from './consequences.js'
+import type { EditForm, EditGroup } from './edit-form.js'
+import type { EntryView } from './history-view.js'
 import type { ListContext } from './list-context.js'
-import type { OrderPageState } from './order-data.js'
 
 /** An order and what every part of its page needs. */
 export interface OrderData {
-  request: FastifyRequest
   order: Order
   /** Newest first */
   history: HistoryEntry[]
   context: ListContext
   format: Formatters
   timeZone: string
+}
+
+/** Why an action was rejected, and what to do. */
+export interface Notice {
+  title: string
+  text: string
+  /** The changes that caused a version conflict */
+  entries: EntryView[]
+}
+
+/** The state of an order's page, in addition to the order. Features add the state of their sections. */
+export interface OrderPageState {
+  /** The group being edited */
+  form?: EditForm
+  /** The order has changed since the form was opened */
+  hasConflict?: boolean
+  /** The group that gets the focus after an edit */
+  editedGroup?: EditGroup
+  notice?: Notice
 }
 
 export interface NextStep {
@@ -31,7 +49,7 @@ export interface NextStep {
 
 /**
  * Where a section is: `provider` and `retirement` are the cards of these fields, the others are
- * cards of their own. In this order, sections say what to do next.
+ * cards of their own. Each has one section. In this order, sections say what to do next.
  */
 export const SECTION_PLACES = ['payment', 'provider', 'retirement', 'emails'] as const
 type SectionPlace = (typeof SECTION_PLACES)[number]

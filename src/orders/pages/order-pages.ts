@@ -151,9 +151,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     if (order.status === 'cancelled') {
-      return request.wantsFragment
-        ? render(request, reply, order)
-        : reply.redirect(orderPage.getOrderUrl(request, order), 303)
+      return orderPage.renderInstead(request, reply, order)
     }
     return reply.renderView(
       { page: 'portal/orders/cancel', fragment: 'portal/orders/_cancel-dialog' },

@@ -18,8 +18,12 @@ import {
   type ListContext,
 } from './list-context.js'
 import { formatTotal } from './pagination.js'
-import type { Notice, OrderPageState } from './order-data.js'
-import { createOrderExtensions, type OrderData } from './order-extensions.js'
+import {
+  createOrderExtensions,
+  type Notice,
+  type OrderData,
+  type OrderPageState,
+} from './order-extensions.js'
 import { buildOrderView } from './order-view.js'
 
 export interface OrderRoute {
@@ -63,11 +67,11 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
   }
 
   async function canUndo(order: Order, history: readonly HistoryEntry[]): Promise<boolean> {
-    if (order.status === 'cancelled') return getStatusBeforeCancellation(order) !== null
-    return (
-      getPreviousStatus(order, history) !== undefined &&
-      (await findUndoProblem(order, history)) === null
-    )
+    const hasPrevious =
+      order.status === 'cancelled'
+        ? getStatusBeforeCancellation(order) !== null
+        : getPreviousStatus(order, history) !== undefined
+    return hasPrevious && (await findUndoProblem(order, history)) === null
   }
 
   /** The form that undoes the latest change of the status; `null` if it cannot be undone. */
@@ -112,7 +116,6 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
     order: Order,
     context: ListContext = parseListContext(request.query),
   ): Promise<OrderData> => ({
-    request,
     order,
     history: (await store.getHistory(order.id)) ?? [],
     context,
@@ -177,6 +180,17 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
     )
   }
 
+  /** Shows the order instead of a dialog that cannot be opened now. */
+  const renderInstead = (
+    request: OrderRequest,
+    reply: FastifyReply,
+    order: Order,
+    state: OrderPageState = {},
+  ) =>
+    request.wantsFragment
+      ? render(request, reply, order, state)
+      : reply.redirect(getOrderUrl(request, order), 303)
+
   /** Reports success: for htmx on the updated page, otherwise with a redirect and flash message. */
   function confirm(request: OrderRequest, reply: FastifyReply, order: Order, message: MessageCode) {
     const { group } = request.query
@@ -206,12 +220,12 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
   return {
     ...extensions,
     getRequestFormatters,
-    getOrderUrl,
     findUndoProblem,
     /** Builds the view of an order for a dialog. */
     buildDialogView: async (request: OrderRequest, order: Order) =>
       buildView(await loadOrderData(request, order)),
     render,
+    renderInstead,
     renderNotFound,
     confirm,
     buildConflictNotice,

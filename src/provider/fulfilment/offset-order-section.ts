@@ -13,8 +13,12 @@ import type { Formatters } from '../../core/formatting/formatters.js'
 import { joinWithAnd } from '../../orders/labels.js'
 import { buildContextUrl, type ListContext } from '../../orders/pages/list-context.js'
 import type { OrderMessage } from '../../orders/order-messages.js'
-import type { OrderPageState } from '../../orders/pages/order-data.js'
-import type { BuiltSection, NextStep, OrderData } from '../../orders/pages/order-extensions.js'
+import type {
+  BuiltSection,
+  NextStep,
+  OrderData,
+  OrderPageState,
+} from '../../orders/pages/order-extensions.js'
 import type { ProviderOrderRef } from '../../orders/store/order-store.js'
 import type { Fulfilment } from './placement.js'
 import type { ProviderNotice } from './provider-notices.js'

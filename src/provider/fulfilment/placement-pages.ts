@@ -40,9 +40,7 @@ const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulf
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     if (!canBeFulfilled(order, await steps.getAttempt(order))) {
-      return request.wantsFragment
-        ? render(request, reply, order, { editedGroup: 'provider' })
-        : reply.redirect(orderPage.getOrderUrl(request, order), 303)
+      return orderPage.renderInstead(request, reply, order, { editedGroup: 'provider' })
     }
     const portfolioId = parseInteger(request.query.portfolio)
     const { views, data } = await (portfolioId === null

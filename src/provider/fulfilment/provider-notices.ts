@@ -17,7 +17,7 @@ export interface ProviderNotice {
   links?: { href: string; text: string }[]
 }
 
-declare module '../../orders/pages/order-data.js' {
+declare module '../../orders/pages/order-extensions.js' {
   interface OrderPageState {
     /** The result of checking with the provider */
     providerCheck?: 'not_placed' | 'inconclusive'

@@ -85,9 +85,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { fulfilment, steps }) =>
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     if (!isUnresolved(order, await steps.getAttempt(order))) {
-      return request.wantsFragment
-        ? render(request, reply, order, { editedGroup: 'provider' })
-        : reply.redirect(orderPage.getOrderUrl(request, order), 303)
+      return orderPage.renderInstead(request, reply, order, { editedGroup: 'provider' })
     }
     const isListed = request.query.unlisted === undefined
     const { views, data } = await steps.buildReset(request, order, isListed)
