@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Permission } from './permissions.js'
+import { findUser } from './principal.js'
 
 /** A page of the settings, as its feature adds it. */
 interface SettingsPage {
@@ -53,9 +54,11 @@ export default fp(
       navigation.sort((a, b) => a.position - b.position)
     })
     app.addViewContext((request) => ({
-      navigation: navigation.filter(
-        ({ permission }) => permission === null || request.can(permission),
-      ),
+      // Guests have no navigation, and requests for static files not even `can`.
+      navigation:
+        findUser(request) === null
+          ? []
+          : navigation.filter(({ permission }) => permission === null || request.can(permission)),
     }))
     app.addNavigation({
       name: 'settings',

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { FulfilmentAttempt } from '../orders/attempt.js'
+import { isPlaced, type FulfilmentAttempt } from '../orders/attempt.js'
 import { isPaid } from '../orders/order-status.js'
 import type { Order, Retirement } from '../orders/order.js'
 import type { ProviderCertificate } from '../provider/offset-order.js'
@@ -42,10 +42,6 @@ const CODE_BYTES = 16
 
 /** Creates the code of a certificate. */
 export const createCode = (): string => randomBytes(CODE_BYTES).toString('base64url')
-
-/** Whether Clearwake placed an order with the provider, under its current ID there. */
-export const isPlaced = ({ orderSourceId }: Order, attempt: FulfilmentAttempt | null): boolean =>
-  attempt?.state === 'placed' && orderSourceId !== null && attempt.orderSourceId === orderSourceId
 
 /**
  * Whether an order is paid, and there is evidence that its carbon credits were retired: the

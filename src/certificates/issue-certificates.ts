@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Database, Queryable } from '../database/database.js'
 import { getNumberFormatter } from '../core/formatting/number-formatter.js'
-import { findLatestAttempt, type FulfilmentAttempt } from '../orders/attempt.js'
+import {
+  ATTEMPT_FIELD,
+  findLatestAttempt,
+  isPlaced,
+  type FulfilmentAttempt,
+} from '../orders/attempt.js'
 import { findSharedProviderOrders } from '../orders/shared-provider-order.js'
 import type { OrderStore } from '../orders/store/order-store.js'
 import { ERASED_NAME, ERASURE_FIELD, getBeneficiary, isErased } from '../orders/erasure.js'
@@ -17,7 +22,6 @@ import { describeOrderTrip, describeShare } from '../orders/describe-order-trip.
 import {
   createCode,
   hasEvidence,
-  isPlaced,
   isSameRetirement,
   isValid,
   type Certificate,
@@ -79,8 +83,9 @@ const getOffsetKg = (order: Order, placed: FulfilmentAttempt | null): number =>
 function describeTripAndShare(order: Order): string | null {
   const numbers = getNumberFormatter(LOCALE)
   const trip = describeOrderTrip(order, numbers)
-  const { checkout, calculatorData } = order
+  const { checkout, calculatorData, co2eKg } = order
   if (trip === null || checkout === null || checkout.sharePercent === 100) return trip
+  if ((checkout.co2eKg ?? co2eKg) !== co2eKg) return trip
   return `${trip} (${describeShare(checkout, calculatorData?.guests, numbers)})`
 }
 
@@ -96,6 +101,9 @@ export const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): 
   portfolioName: placed?.portfolioName ?? null,
   retirement: order.retirement,
 })
+
+/** The fields that are evidence of retirement; see `hasEvidence`. */
+const EVIDENCE_FIELDS = ['status', 'retirement', 'orderSourceId', ATTEMPT_FIELD]
 
 /** Whether an order may have evidence of retirement; its history decides. */
 const mayHaveEvidence = ({ paidAt, status, retirement, orderSourceId }: Order): boolean =>
@@ -177,7 +185,7 @@ export function createCertificateIssuer({
     }
     if (known === 'differs') {
       const detail = 'The provider’s record differs from what was placed. Check the order.'
-      return { outcome: 'rejected', status: null, detail }
+      return { outcome: 'retry', status: null, detail }
     }
     // The order may have been changed or erased while the provider responded.
     if ((await store.get(order.id))?.version !== order.version) {
@@ -220,7 +228,7 @@ export function createCertificateIssuer({
 
   /** Whether the change concerns the evidence of retirement. */
   const changedEvidence = async (order: Order): Promise<boolean> =>
-    (await listChangedFields(order)).some((field) => field === 'status' || field === 'retirement')
+    (await listChangedFields(order)).some((field) => EVIDENCE_FIELDS.includes(field))
 
   /** Whether the change erased the data of a customer, perhaps of a former one. */
   const isErasure = async (order: Order): Promise<boolean> =>

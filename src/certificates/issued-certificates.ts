@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.js'
 import { findLatestAttempt } from '../orders/attempt.js'
+import { listMessages } from '../events/outbox.js'
 import type { OrderStore } from '../orders/store/order-store.js'
 import type { Order } from '../orders/order.js'
 import { findOrderMessage, type OrderMessage } from '../orders/order-messages.js'
@@ -83,6 +84,20 @@ export function createCertificates({ database, store, pdfs }: Options) {
     /** Returns the message that issues the certificate of an order; `null` if there is none. */
     findMessage: ({ id }: Pick<Order, 'id'>): Promise<OrderMessage | null> =>
       findOrderMessage(database, id, CERTIFICATE_QUEUE),
+
+    /** Returns orders whose certificate could not be issued, of the latest ten failures. */
+    async listFailed(): Promise<Order[]> {
+      const options = { limit: 10, offset: 0, states: ['failed'] } as const
+      const messages = await listMessages(database, CERTIFICATE_QUEUE, options)
+      const ids = [...new Set(messages.flatMap(({ orderId }) => orderId ?? []))]
+      const orders = await Promise.all(
+        ids.map(async (id) => {
+          const latest = await findOrderMessage(database, id, CERTIFICATE_QUEUE)
+          return latest?.state === 'failed' ? store.get(id) : null
+        }),
+      )
+      return orders.filter((order) => order !== null).filter(({ status }) => status === 'fulfilled')
+    },
 
     async createPdf(certificate: Certificate, isPrivate: boolean): Promise<PdfResult> {
       const reason = await findPdfProblem(certificate, isPrivate)

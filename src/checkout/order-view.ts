@@ -59,19 +59,27 @@ function buildHeading(order: Order, { certificate, payment = null, format }: Vie
     }
   }
   const heading = HEADINGS[order.status]
-  const isEnded = order.status === 'cancelled' || order.status === 'refunded'
-  return isEnded && awaitsRefund(order, payment)
-    ? {
-        title: order.status === 'cancelled' ? heading.title : 'Refund in progress',
-        explanation: 'This order was cancelled. We have received your payment and will refund it.',
-      }
+  if (order.status !== 'cancelled' && order.status !== 'refunded') return heading
+  if (awaitsRefund(order, payment)) {
+    return {
+      title: order.status === 'cancelled' ? heading.title : 'Refund in progress',
+      explanation:
+        payment?.state === 'processing'
+          ? 'This order was cancelled. Your payment is on its way, and we will refund it when we receive it.'
+          : 'This order was cancelled. We have received your payment and will refund it.',
+    }
+  }
+  const isRefunded =
+    order.cancelledFrom === 'refunded' ||
+    (payment !== null && payment.refundedMinor > 0 && getBalance(payment) === 0)
+  return order.status === 'cancelled' && isRefunded
+    ? { ...heading, explanation: 'This order was cancelled. Your payment has been refunded.' }
     : heading
 }
 
-/** Whether money that was received will be returned. */
+/** Whether money that was received, or is on its way, will be returned. */
 const awaitsRefund = (order: Order, payment: Payment | null): boolean =>
-  payment?.dispute !== 'lost' &&
-  (isRefundDue(order) || (payment !== null && getBalance(payment) > 0))
+  payment?.dispute !== 'lost' && (isRefundDue(order) || (payment !== null && isReceived(payment)))
 
 /** When an order first got a status, ISO 8601; `null` if that is not in the history. */
 function findTime(history: readonly HistoryEntry[], status: OrderStatus) {

@@ -24,7 +24,7 @@ interface PaymentView {
 
 const ALERTS: Partial<Record<PaymentReturn, string>> = {
   unavailable:
-    'Payment is temporarily unavailable. Your order is saved: try again in a few minutes.',
+    'Payment is not possible at the moment. Your order is saved: try again in a few minutes, or contact us.',
   uncancelled:
     'The order could not be cancelled, because it may already have been paid. Try again in a few minutes.',
 }
@@ -59,7 +59,7 @@ export function buildPaymentView(
     return {
       ...view,
       title: 'Your payment is being processed',
-      text: 'Your bank can take a few days. We will buy the carbon credits once we receive your payment. You do not need to do anything.',
+      text: 'Your bank can take a few days. We will buy the carbon credits once we receive your payment. If Stripe gave you instructions to pay, such as a voucher or bank details, follow them.',
     }
   }
   if (payment !== null && isReceived(payment)) {

@@ -159,18 +159,27 @@ interface DashboardOptions {
   hasProvider: boolean
   /** `null` if guests cannot order */
   conversions: Pick<ConversionCounter, 'read'> | null
+  /** What needs attention apart from the exceptions of orders */
+  problems: readonly AttentionLink[]
 }
 
-/** Links to the orders that need attention. */
+/** A link to orders that need attention. */
+export interface AttentionLink {
+  /** How many orders, or which one */
+  subject: string
+  label: string
+  href: string
+}
+
 const buildExceptionLinks = (
   { exceptions }: DashboardStats,
   { count }: Formatters,
   hasProvider: boolean,
-) =>
+): AttentionLink[] =>
   ORDER_EXCEPTIONS.filter(
     (name) => exceptions[name] > 0 && (hasProvider || name !== 'not_placed'),
   ).map((name) => ({
-    count: count(exceptions[name]),
+    subject: count(exceptions[name]),
     label: EXCEPTION_LABELS[name],
     href: buildOrdersUrl({ exception: [name] }),
   }))
@@ -179,7 +188,7 @@ const buildExceptionLinks = (
 export async function buildDashboardView(
   store: OrderStore,
   period: StatsPeriod,
-  { locale, mainCurrency, now, hasProvider, conversions }: DashboardOptions,
+  { locale, mainCurrency, now, hasProvider, conversions, problems }: DashboardOptions,
 ) {
   const currencies = await sortCurrenciesByUse(store, mainCurrency)
   const [currency] = currencies
@@ -193,7 +202,7 @@ export async function buildDashboardView(
   return {
     timeZone,
     period: dashboardFormatters.period(stats.from, stats.to),
-    exceptions: buildExceptionLinks(stats, formatters, hasProvider),
+    attention: [...buildExceptionLinks(stats, formatters, hasProvider), ...problems],
     cards: buildCards({ stats, currencies, formatters, dashboardFormatters }),
     conversion:
       conversions &&

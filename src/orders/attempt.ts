@@ -101,6 +101,13 @@ export const findConfirmedAttempt = (
     (attempt) => attempt.reference === reference && attempt.state === 'sent',
   ) ?? null
 
+/** Whether Clearwake placed an order with the provider, under its current ID there. */
+export const isPlaced = (
+  { orderSourceId }: Pick<Order, 'orderSourceId'>,
+  attempt: FulfilmentAttempt | null,
+): boolean =>
+  attempt?.state === 'placed' && orderSourceId !== null && attempt.orderSourceId === orderSourceId
+
 /** Whether an order was placed under an ID, and another attempt has been allowed since. */
 export function isReset(history: History, orderSourceId: string): boolean {
   const attempts = listAttempts(history)

@@ -1,5 +1,7 @@
 import type { OrderStore } from '../orders/store/order-store.js'
 import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
+import { isPaid } from '../orders/order-status.js'
+import type { Order } from '../orders/order.js'
 import { getBalance, isSameAmount, type Payment } from './payment.js'
 import type { PaymentStore } from './payment-store.js'
 import { createBusyProblem, settlePayment } from './settle-payment.js'
@@ -14,6 +16,8 @@ export interface PaymentServices {
   checkMs: number
   /** Called when a payment needs the attention of an administrator */
   onProblem: (payment: Payment) => void
+  /** Called before it is recorded that all money of a cancelled or refunded order was returned */
+  onReturned: (order: Order) => Promise<void>
 }
 
 interface CheckOptions {
@@ -69,6 +73,7 @@ export function createPaymentCheck({
   stripe,
   checkMs,
   onProblem,
+  onReturned,
 }: PaymentServices) {
   /** Expires the session, so that the guest can no longer pay; returns whether it was open. */
   async function expire(sessionId: string): Promise<boolean> {
@@ -109,6 +114,8 @@ export function createPaymentCheck({
       if (!(await expire(recorded.sessionId))) return null
       state = 'expired'
     }
+    const isReturned = payment.refundedMinor < recorded.refundedMinor && getBalance(recorded) === 0
+    if (isReturned && order !== null && !isPaid(order.status)) await onReturned(order)
     const next = { ...recorded, ...settlement, state }
     const checkAt = getNextCheck(next, Date.now(), checkMs)
     const checked = await payments.update(recorded, { ...settlement, state, checkAt })

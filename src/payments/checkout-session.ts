@@ -1,12 +1,8 @@
-import { getNumberFormatter } from '../core/formatting/number-formatter.js'
 import { isErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
 import type { Payment } from './payment.js'
 import { toStripeAmount } from './stripe-amount.js'
 import { PAYMENT_METADATA, type SessionParams } from './stripe-gateway.js'
-
-/** The locale is fixed, because a retry must have the same parameters as the first request. */
-const numbers = getNumberFormatter('en')
 
 /** Stripe refuses sessions with addresses that it does not support, such as `å@example.com`. */
 const SUPPORTED_EMAIL = /^[\w.+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}$/i
@@ -17,16 +13,14 @@ interface Line {
 }
 
 /**
- * Returns the lines of the receipt: the carbon credits and the service fee. If they do not add up to the
- * amount, or the mass was changed, returns a single line.
+ * Returns the lines of the receipt: the carbon credits and the service fee. If they do not add up to
+ * the amount, returns a single line. The lines name no mass, because it can change while the guest
+ * pays.
  */
-function getLines({ checkout, co2eKg, orderNumber }: Order, { amountMinor }: Payment): Line[] {
-  if (checkout !== null && (checkout.co2eKg ?? co2eKg) === co2eKg) {
+function getLines({ checkout, orderNumber }: Order, { amountMinor }: Payment): Line[] {
+  if (checkout !== null) {
     const { offsetMinor, serviceFeeMinor } = checkout
-    const offset = {
-      name: `Carbon credits for ${numbers.exact(co2eKg)} kg CO₂e`,
-      amountMinor: offsetMinor,
-    }
+    const offset = { name: `Carbon credits, order ${orderNumber}`, amountMinor: offsetMinor }
     if (offsetMinor === amountMinor) return [offset]
     if (offsetMinor + serviceFeeMinor === amountMinor) {
       return [offset, { name: 'Service fee', amountMinor: serviceFeeMinor }]

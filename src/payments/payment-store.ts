@@ -58,7 +58,7 @@ const FILTER_CONDITIONS: Record<PaymentFilter, string> = {
   failed: "state = 'failed'",
   expired: "state = 'expired'",
   disputed: "dispute IS NOT NULL AND dispute NOT IN ('won', 'warning_closed', 'prevented')",
-  problem: 'problem IS NOT NULL',
+  problem: "problem IS NOT NULL OR dispute IN ('needs_response', 'warning_needs_response')",
 }
 
 async function selectPayments(

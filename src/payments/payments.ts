@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import { Problem } from '../core/http/problem.js'
+import type { Order } from '../orders/order.js'
 import { findPurchaseProblem, findStatusProblem } from './payment.js'
 import { createPaymentStore, type PaymentStore } from './payment-store.js'
 import paymentRoutes from './payment-routes.js'
@@ -17,9 +18,13 @@ declare module 'fastify' {
       store: PaymentStore
       /** `null` if Stripe is not configured */
       service: Payments | null
+      /** Calls a listener before it is recorded that all money of an ended order was returned. */
+      onReturned: (listener: OnReturned) => void
     }
   }
 }
+
+type OnReturned = (order: Order) => Promise<void>
 
 const POLL_MS = 500
 
@@ -36,6 +41,7 @@ export default fp(
       return found.flatMap((payment) => (payment === null ? [] : Number(payment.orderId)))
     })
 
+    const listeners: OnReturned[] = []
     const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = config
     const service =
       secretKey === undefined || webhookSecret === undefined
@@ -55,8 +61,15 @@ export default fp(
                 { payment: id, orderId, problem, amountMinor, currency },
                 'a payment needs attention',
               ),
+            async onReturned(order) {
+              for (const listener of listeners) await listener(order)
+            },
           })
-    app.decorate('payments', { store, service })
+    app.decorate('payments', {
+      store,
+      service,
+      onReturned: (listener) => void listeners.push(listener),
+    })
     app.addPurchaseCheck(async (order) => {
       await service?.checkReceived(order.id).catch(() => {
         throw new Problem(503, 'Stripe is not responding, so the payment could not be checked.')

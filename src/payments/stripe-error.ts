@@ -27,7 +27,12 @@ interface Properties {
   code?: unknown
   statusCode?: unknown
   requestId?: unknown
+  headers?: Partial<Record<string, string>>
 }
+
+/** Whether an error is Stripe's saved response to an earlier request with the same key. */
+export const isReplay = (error: unknown): boolean =>
+  (error as Properties).headers?.['idempotent-replayed'] === 'true'
 
 /** Not final, because a retry can succeed: authentication, permission, conflict, rate limit. */
 const PASSING_STATUSES = [401, 403, 409, 429]

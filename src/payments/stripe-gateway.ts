@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import { isDisputed, type PaymentState } from './payment.js'
 import { fromStripeAmount } from './stripe-amount.js'
-import { toStripeError } from './stripe-error.js'
+import { isReplay, toStripeError } from './stripe-error.js'
 
 export type SessionParams = Stripe.Checkout.SessionCreateParams
 
@@ -176,13 +177,19 @@ export async function createStripeGateway({ secretKey, webhookSecret, apiUrl }: 
       }),
 
     /**
-     * Refunds an amount; repeated requests with the same key refund it only once.
+     * Refunds all that is left of a payment. Stripe never refunds more than that, so a failure that
+     * Stripe only repeats, for a day, is tried again with another key.
      *
      * @param amount in Stripe's minor units
      */
     refund: (intentId: string, amount: number, idempotencyKey: string): Promise<void> =>
       call(async () => {
-        await stripe.refunds.create({ payment_intent: intentId, amount }, { idempotencyKey })
+        const create = (key: string) =>
+          stripe.refunds.create({ payment_intent: intentId, amount }, { idempotencyKey: key })
+        await create(idempotencyKey).catch(async (error: unknown) => {
+          if (!isReplay(error)) throw error
+          await create(`${idempotencyKey}-${randomUUID()}`)
+        })
       }),
 
     /**

@@ -122,10 +122,11 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     }
     const saved = await saveSession(payment, session)
     const current = await store.get(order.id)
-    if (saved !== null && current?.status === 'pending' && session.url !== null) {
+    const isPayable = current?.status === 'pending' && isSameAmount(payment, current)
+    if (saved !== null && isPayable && session.url !== null) {
       return { outcome: 'redirect', url: session.url }
     }
-    // The order was cancelled or paid in the meantime.
+    // The order was cancelled, paid or changed in the meantime.
     if (saved === null) await stripe.expireSession(session.id)
     else await close(saved)
     return { outcome: 'not_payable' }
@@ -169,7 +170,8 @@ export function createPayments(services: PaymentServices & { log: FastifyBaseLog
     }
     const { payment: checked } = await check(payment)
     if (isReceived(checked)) return 'received'
-    return checked.state === 'open' ? close(checked) : 'closed'
+    if (checked.state === 'open') throw new StripeUnavailableError('a session stays open')
+    return 'closed'
   }
 
   async function refund(

@@ -331,6 +331,9 @@ t.test('sensitive changes and large exports require a recent sign-in', async (t)
   t.equal((await client.post('/admin/settings/api-keys', newKey)).status, 201, 'an open form')
   t.equal(await getExport(''), 403)
   t.equal(await getExport('&status=paid'), 200, 'fewer than 1,000 orders')
+  const people = await client.get('/admin/settings/people')
+  t.equal(people.status, 200, 'looking at the people of the team changes nothing')
+  t.equal((await client.get('/admin/settings/people/invite')).status, 303)
   const money = ['/admin/orders/1/refund', '/admin/orders/1/fulfilment']
   for (const path of money) {
     const { headers: given } = await client.get(path)

@@ -342,7 +342,14 @@ t.test('recognises a repeated bulk request whose response was lost', async (t) =
     await route.abort()
   })
   await setStatus(page, 'fulfilled')
-  await page.getByText('We couldn’t confirm that your changes were saved').waitFor()
+  const message = page.getByText('We couldn’t confirm that your changes were saved')
+  await message.waitFor()
+  const box = await message.boundingBox()
+  const bar = await page.locator('.bulk-bar').boundingBox()
+  t.ok(
+    box && bar && (box.y + box.height <= bar.y || box.y >= bar.y + bar.height),
+    'the message once covered the bulk bar',
+  )
   await page.unroute('**/orders/bulk')
   await page.getByRole('button', { name: 'Set', exact: true }).click()
   await page.locator('#outcome').waitFor()

@@ -83,6 +83,23 @@ t.test('a guest gets an email for each step of an order', async (t) => {
   t.same(cancelled.recipients, ['ben@example.com'])
 })
 
+t.test('a German page and the email of its order wrote money in two ways', async (t) => {
+  const { url, order, waitForMails } = await startMailService(t, { CURRENCY: 'USD' })
+  const path = await order()
+  const received = await waitForMails(1)
+  const headers = { 'accept-language': 'de-DE' }
+  const pages = await Promise.all(
+    [path, '/offset?type=custom&amount=2&unit=t'].map(async (path) => {
+      const response = await fetch(url + path, { headers })
+      return response.text()
+    }),
+  )
+  for (const text of [received.text, readHtml(received), ...pages]) {
+    t.match(text, 'US$53.90')
+    t.notMatch(text, /(?<!US)\$|53,90/)
+  }
+})
+
 t.test('an order that is placed with the provider at once counts as paid', async (t) => {
   const { smtp, order, setStatus, waitForMails } = await startMailService(t)
   await order()

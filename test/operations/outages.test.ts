@@ -121,7 +121,7 @@ t.test('reports the loss of all dependencies, and recovers', async (t) => {
     )
     t.ok(
       await waitUntil(async () =>
-        (await readiness(url)).orders.startsWith("PostgreSQL is not available"),
+        (await readiness(url)).orders.startsWith('PostgreSQL is not available'),
       ),
     )
     t.match(await readiness(url), {

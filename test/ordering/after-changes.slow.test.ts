@@ -12,9 +12,9 @@ import {
 import { mailEnvironment, skipPauses } from '../support/mail-service.js'
 import { RETIREMENT } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
-import { startSmtpServer } from '../support/smtp-server.js'
+import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js'
 import { getSessionId, sendWebhooks, startStripe } from '../support/stripe.js'
-import { waitFor } from '../support/wait-for.js'
+import { waitFor, waitForEqual } from '../support/wait-for.js'
 
 // What is bought, certified and said after an order was changed by hand, or paid in an unusual way.
 
@@ -262,4 +262,195 @@ t.test('the email about a certificate is sent if an undo is undone', async (t) =
     smtp.mails.some(({ headers }) => headers.get('subject')?.includes('certificate')),
   )
   t.same(await readState(), ['sent'])
+})
+
+/** Waits for the emails to guests with these subjects, and for no others. */
+async function waitForSubjects(t: Test, smtp: TestSmtpServer, subjects: readonly string[]) {
+  const read = () => smtp.mails.map(({ headers }) => headers.get('subject')).toSorted()
+  await waitForEqual(t, async () => read(), subjects.toSorted())
+}
+
+const RECEIVED = 'Order CW-000001 received'
+const PAID = 'Payment received for order CW-000001'
+const REFUNDED = 'Order CW-000001 was refunded'
+
+t.test('a refund that was recorded first was never announced', async (t) => {
+  const smtp = await startSmtpServer(t)
+  const environment = { ...(await mailEnvironment(smtp)), ...WITHOUT_PURCHASES }
+  const service = await startOnlineOrder(t, environment)
+  service.stripe.ledger.pay(service.session.id)
+  await waitForStatus(service.ann, '1', 'paid')
+  await service.ann.call('PATCH', ORDER, { status: 'refunded' })
+  await waitForConsequences(service)
+  await waitForSubjects(t, smtp, [RECEIVED, PAID])
+  t.equal((await service.ann.post('/admin/orders/1/refund', {})).status, 303)
+  await waitForSubjects(t, smtp, [RECEIVED, PAID, REFUNDED])
+})
+
+t.test(
+  'a debit that arrives after a cancellation is shown, and its refund announced',
+  async (t) => {
+    const smtp = await startSmtpServer(t)
+    const environment = { ...(await mailEnvironment(smtp)), ...WITHOUT_PURCHASES }
+    const service = await startOnlineOrder(t, environment)
+    const { stripe, ann, guest, path, session, readPayment } = service
+    await waitForSubjects(t, smtp, [RECEIVED])
+    stripe.ledger.pay(session.id, { isAsync: true })
+    await waitFor(async () => (await readPayment()).status === 'processing')
+    await ann.call('DELETE', ORDER)
+    t.match(toText(await guest.get(path)), /Your payment is on its way, and we will refund it/)
+    stripe.ledger.settle(session.id, true)
+    await waitFor(async () => (await readPayment()).problem === 'order_cancelled')
+    t.match(toText(await ann.get('/admin')), /Needs attention .*1 with a payment problem/)
+    t.equal((await ann.post('/admin/orders/1/refund', {})).status, 303)
+    t.notMatch(toText(await ann.get('/admin')), 'payment problem')
+    t.match(
+      toText(await guest.get(path)),
+      'This order was cancelled. Your payment has been refunded.',
+    )
+    await waitForSubjects(t, smtp, [RECEIVED, 'Order CW-000001 was cancelled', REFUNDED])
+    t.match(smtp.mails.at(-1)?.text, 'US$52.58')
+  },
+)
+
+t.test('a payment was never announced if the order was cancelled for a moment', async (t) => {
+  const smtp = await startSmtpServer(t)
+  const service = await startTwoAdmins(t, {
+    ...(await mailEnvironment(smtp)),
+    MAIL_HOLD_SECONDS: '1',
+  })
+  await placeOrder(createGuest(service.url))
+  await waitForSubjects(t, smtp, [RECEIVED])
+  await service.ann.call('PATCH', ORDER, { status: 'paid' })
+  const { version } = await service.ann.call('DELETE', ORDER)
+  await waitForConsequences(service)
+  await waitForSubjects(t, smtp, [RECEIVED, 'Order CW-000001 was cancelled'])
+  await service.ann.post('/admin/orders/1/restore', { version: String(version) })
+  await waitForSubjects(t, smtp, [RECEIVED, 'Order CW-000001 was cancelled', PAID])
+})
+
+t.test('a refund was never announced if the order was cancelled after it', async (t) => {
+  const smtp = await startSmtpServer(t)
+  const service = await startTwoAdmins(t, {
+    ...(await mailEnvironment(smtp)),
+    MAIL_HOLD_SECONDS: '1',
+  })
+  const guest = createGuest(service.url)
+  const path = await placeOrder(guest)
+  await service.ann.call('PATCH', ORDER, { status: 'paid' })
+  await waitForSubjects(t, smtp, [RECEIVED, PAID])
+  await service.ann.call('PATCH', ORDER, { status: 'refunded' })
+  await service.ann.call('DELETE', ORDER)
+  await waitForSubjects(t, smtp, [RECEIVED, PAID, REFUNDED])
+  t.match(
+    toText(await guest.get(path)),
+    'This order was cancelled. Your payment has been refunded.',
+  )
+})
+
+t.test('a guest paid the old total if it was changed while Stripe created the page', async (t) => {
+  const { stripe, ann, guest, session, path } = await startOnlineOrder(t, WITHOUT_PURCHASES)
+  await ann.call('PATCH', ORDER, { amountMinor: 4000 })
+  await waitFor(async () => session.status === 'expired')
+  stripe.latencyMs = 500
+  const paying = guest.post(`${path}/pay`, new URLSearchParams())
+  await waitFor(async () => stripe.requests.at(-1) === 'POST /v1/checkout/sessions')
+  await ann.call('PATCH', ORDER, { amountMinor: 3000 })
+  t.equal((await paying).headers.get('location'), path)
+  stripe.latencyMs = 0
+  t.same(
+    stripe.ledger.sessions.filter(({ status }) => status === 'open'),
+    [],
+    'no page for the old total is open',
+  )
+  const { headers } = await guest.post(`${path}/pay`, new URLSearchParams())
+  const next = stripe.ledger.getSession(getSessionId(headers.get('location')))
+  t.equal(next.amount_total, 3000)
+})
+
+t.test('a refund that Stripe refused once could not be made for a day', async (t) => {
+  const { stripe, ann, session, readPayment } = await startOnlineOrder(t, WITHOUT_PURCHASES)
+  stripe.ledger.pay(session.id)
+  await waitForStatus(ann, '1', 'paid')
+  stripe.fault = 'no_funds'
+  const refused = await ann.post('/admin/orders/1/refund', {})
+  t.equal(refused.status, 409)
+  t.match(toText(refused), /Stripe refused the refund Insufficient funds/)
+  stripe.fault = null
+  t.equal((await ann.post('/admin/orders/1/refund', {})).status, 303)
+  t.match(await readPayment(), { status: 'refunded' })
+  t.equal(stripe.ledger.refunds.length, 1)
+})
+
+for (const AUTO_FULFIL of ['true', 'false']) {
+  t.test(
+    `an order fulfilled while its placement was unknown got no certificate, ${AUTO_FULFIL}`,
+    async (t) => {
+      const environment = { ORDERSOURCE_TIMEOUT_MS: '400', AUTO_FULFIL }
+      const { provider, ann, guest, app } = await startAutoFulfilment(t, environment)
+      const path = await placeOrder(guest)
+      if (AUTO_FULFIL === 'true') provider.fault = 'no_response_after_order'
+      await ann.call('PATCH', ORDER, { status: 'paid' })
+      if (AUTO_FULFIL === 'false') {
+        const form = readForm(await ann.get('/admin/orders/1/fulfilment?portfolio=1'))
+        provider.fault = 'no_response_after_order'
+        await ann.post('/admin/orders/1/fulfilment', form)
+      }
+      await waitForText(() => ann.get('/admin/orders/1'), /Placement status unknown/)
+      await ann.call('PATCH', ORDER, { status: 'fulfilled' })
+      provider.fault = null
+      if (AUTO_FULFIL === 'true') await skipPauses(app)
+      else await ann.post('/admin/orders/1/fulfilment/check', {})
+      await waitForCertificate(guest, path)
+    },
+  )
+}
+
+t.test('a certificate that cannot be issued is listed on the dashboard', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { ann, guest, app } = service
+  const path = await placeOrder(guest)
+  await ann.call('PATCH', ORDER, { status: 'paid' })
+  await waitForCertificate(guest, path)
+  await waitForConsequences(service)
+  t.notMatch(toText(await ann.get('/admin')), 'CW-000001')
+  await app.database.query("UPDATE outbox SET state = 'failed' WHERE queue = 'certificate'")
+  t.match(toText(await ann.get('/admin')), 'CW-000001 without its certificate')
+})
+
+t.test('a certificate stated a share of the trip that was changed', async (t) => {
+  const { ann, guest } = await startAutoFulfilment(t, WITHOUT_PURCHASES)
+  const form = readForm(await guest.get('/offset?type=custom&amount=2&unit=t&sharePercent=50'))
+  const { headers } = await guest.post('/offset', fillIn(form, { isPublic: 'yes' }))
+  const path = headers.get('location') ?? ''
+  await ann.call('PATCH', ORDER, { co2eKg: 2000 })
+  await ann.call('PATCH', ORDER, { status: 'fulfilled', retirement: RETIREMENT })
+  const text = toText(await guest.get(await waitForCertificate(guest, path)))
+  t.match(text, 'carbon credits for 2 t of CO₂e')
+  t.notMatch(text, '50%')
+})
+
+t.test('an order was marked as fulfilled because of an ID that staff entered', async (t) => {
+  const { provider, ann, guest, app } = await startAutoFulfilment(t, {
+    ORDERSOURCE_TIMEOUT_MS: '400',
+  })
+  await placeOrder(guest)
+  provider.fault = 'no_response_instead_of_order'
+  await ann.call('PATCH', ORDER, { status: 'paid' })
+  await waitForText(() => ann.get('/admin/orders/1'), /Placement status unknown/)
+  await ann.call('PATCH', ORDER, { orderSourceId: '999' })
+  await skipPauses(app)
+  await waitForConsequences({ app })
+  t.equal(provider.ledger.orders.length, 0)
+  t.equal((await getOrder(ann, '1')).status, 'paid')
+})
+
+t.test('a cancellation never ended if Stripe kept the payment page open', async (t) => {
+  const { stripe, ann, guest, path } = await startOnlineOrder(t, WITHOUT_PURCHASES)
+  stripe.fault = 'no_expiry'
+  await guest.post(`${path}/cancel`, new URLSearchParams())
+  t.equal((await getOrder(ann, '1')).status, 'pending')
+  stripe.fault = null
+  await guest.post(`${path}/cancel`, new URLSearchParams())
+  t.equal((await getOrder(ann, '1')).status, 'cancelled')
 })

@@ -42,6 +42,11 @@ t.test('a guest orders from a scanned code, without scripts', async (t) => {
   const page = await guest.get(link)
   t.equal(page.status, 200)
   t.equal(page.headers.get('cache-control'), 'no-store')
+  for (const end of ['.', ')', '%22', '%E2%80%8B', '?utm_source=mail', '&amp;utm_source=mail']) {
+    const stuck = toText(await guest.get(link + end))
+    t.match(stuck, /Ever <Given> , IMO 9811000: 2 t CO₂e/, `with ${end} stuck to its link`)
+  }
+  t.equal((await guest.get(link.slice(0, -1))).status, 422, 'cut')
   t.match(toText(page), /Ever <Given> , IMO 9811000: 2 t CO₂e/)
   t.match(
     toText(page),

@@ -455,7 +455,7 @@ t.test('a response that is lost leads to the same session', async (t) => {
   stripe.fault = 'connection_reset_after'
   const away = await submit(guest)
   t.match(away, /^\/o\/[\w-]{22}\?payment=unavailable$/)
-  t.match(toText(await guest.get(away)), /Payment is temporarily unavailable/)
+  t.match(toText(await guest.get(away)), /Payment is not possible at the moment/)
   t.match(await getPayments(), [{ status: 'open', sessionId: null }])
   stripe.fault = null
   const [path = ''] = away.split('?')

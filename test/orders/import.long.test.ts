@@ -15,7 +15,7 @@ import yazl from 'yazl'
 import { createProgressBar } from '../../src/commands/import-progress.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { openDatabase } from '../../src/database/open-database.js'
-import type { OrderStore } from '../../src/orders/store/order-store.js'
+import { StoreUnwritableError, type OrderStore } from '../../src/orders/store/order-store.js'
 import { toOrderRow } from '../../src/orders/store/order-row.js'
 import { writeCsv } from '../../src/orders/export/csv-file.js'
 import { writeWorkbook } from '../../src/orders/export/excel-sheet.js'
@@ -930,7 +930,7 @@ async function createWithRetry(store: OrderStore) {
     try {
       return await store.create(newOrder(), 'ann@example.com')
     } catch (error) {
-      if (!(error instanceof Error && error.name === 'BookUnwritableError')) throw error
+      if (!(error instanceof StoreUnwritableError)) throw error
     }
   }
 }

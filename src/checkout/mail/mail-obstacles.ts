@@ -28,6 +28,9 @@ export const createObstacleFinder =
         : 'there is no valid certificate'
     }
     if (type !== 'order_refunded') return null
-    const isHeld = (await payments.list(order.id)).some(isReceived)
-    return isHeld ? 'Stripe has not returned the money' : null
+    const found = await payments.list(order.id)
+    if (found.some(isReceived)) return 'Stripe has not returned the money'
+    const wasRefunded =
+      order.cancelledFrom === 'refunded' || found.some(({ refundedMinor }) => refundedMinor > 0)
+    return order.status === 'refunded' || wasRefunded ? null : `the order is now ${order.status}`
   }

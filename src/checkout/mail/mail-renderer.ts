@@ -45,10 +45,9 @@ export function createMailRenderer(options: Options) {
 
   /** The latest payment that was received, and the latest that was refunded. */
   async function findAmounts(orderId: string): Promise<MailAmounts> {
-    const received = (await payments.list(orderId)).filter(
-      (payment) => payment.settledAt !== null || getBalance(payment) > 0,
-    )
-    const refunded = received.find(({ refundedMinor }) => refundedMinor > 0)
+    const all = await payments.list(orderId)
+    const received = all.filter((payment) => payment.settledAt !== null || getBalance(payment) > 0)
+    const refunded = [...received, ...all].find(({ refundedMinor }) => refundedMinor > 0)
     const [latest] = received
     return {
       received: latest === undefined ? null : formatMoney(latest.amountMinor, latest.currency),

@@ -38,7 +38,7 @@ const STATUSES: Record<MailType, readonly OrderStatus[]> = {
   payment_received: [...PAID_STATUSES, 'refunded'],
   certificate_ready: PAID_STATUSES,
   order_cancelled: ['cancelled'],
-  order_refunded: ['refunded'],
+  order_refunded: ['refunded', 'cancelled'],
 }
 
 /** Whether an email still applies. The change that it reports may have been undone. */

@@ -75,6 +75,7 @@ export default fp<Options>(
     app.events.addConsumer('mail', mail.consume, 'Emails')
     app.eraser.add({ eraseFormerCustomer: eraseMails })
     if (mail.sender) app.outbox.addSender(mail.sender)
+    app.payments.onReturned((order) => mail.announceRefund(order))
     app.certificates.onIssued((tx, { certificate, order }) =>
       mail.announceCertificate(tx, order, certificate.code),
     )

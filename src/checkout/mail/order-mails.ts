@@ -13,6 +13,7 @@ import {
   listMessages,
   listOrderMessages,
   requeueMessage,
+  resumeMessage,
   type Slice,
 } from '../../events/outbox.js'
 import { STRIPE } from '../../payments/payment.js'
@@ -20,7 +21,7 @@ import type { MailDelivery } from '../../mail/mail-delivery.js'
 import type { RenderMail } from './mail-renderer.js'
 import type { FindMailObstacle } from './mail-obstacles.js'
 import { createMailSender } from './mail-sender.js'
-import { findMailTypes } from './mail-types.js'
+import { findMailTypes, isStillTrue, type MailType } from './mail-types.js'
 import { enqueueMail, eraseMails, getPayload, isMailOrder, MAIL_QUEUE } from './message.js'
 
 /** Who changes orders without a person who may undo the change. */
@@ -79,6 +80,23 @@ export function createMail({
     return Date.parse(order.updatedAt) + holdMs
   }
 
+  /** Sends the latest email of each type that was held back, if the guest got none of this type. */
+  async function resumeMails(
+    tx: Queryable,
+    order: Order,
+    types: readonly MailType[],
+    sendAt?: number,
+  ): Promise<void> {
+    const messages = await listOrderMessages(tx, MAIL_QUEUE, order.id)
+    for (const type of types) {
+      const [latest, ...others] = messages.filter((message) => message.type === type)
+      const isHeldBack = [latest, ...others].every((message) => message?.state === 'cancelled')
+      if (latest !== undefined && isHeldBack && isStillTrue(type, order.status)) {
+        await resumeMessage(tx, latest.id, sendAt)
+      }
+    }
+  }
+
   return {
     /** `null` if emails are not configured */
     sender,
@@ -106,6 +124,10 @@ export function createMail({
         // With NocoDB, consecutive changes can have the same version.
         await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`, sendAt)
       }
+      // They were not true while the order was cancelled.
+      if (previousStatus === 'cancelled') {
+        await resumeMails(tx, order, ['order_received', 'payment_received'], sendAt)
+      }
     }) satisfies EventConsumer,
 
     /** Queues the email about a certificate; does nothing if emails are not configured. */
@@ -113,6 +135,17 @@ export function createMail({
       if (delivery === null || !isMailOrder(order)) return
       const history = (await store.getHistory(order.id)) ?? []
       await enqueueMail(tx, 'certificate_ready', order, code, getSendTime(order, history))
+    },
+
+    /** Announces that money was returned, if the order's status did not change with it. */
+    async announceRefund(order: Order): Promise<void> {
+      if (delivery === null || !isMailOrder(order)) return
+      await database.write(async (tx) => {
+        await resumeMails(tx, order, ['order_refunded'])
+        // Its payment arrived after the cancellation.
+        const isLate = order.status === 'cancelled' && order.paidAt === null
+        if (isLate) await enqueueMail(tx, 'order_refunded', order, 'returned')
+      })
     },
 
     /** Lists the emails about an order, newest first. */

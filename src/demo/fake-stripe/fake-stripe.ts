@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { timingSafeEqualText } from '../../core/http/timing-safe-equal.js'
 import { renderCheckoutPage } from './checkout-page.js'
 import { createEventSender, type EventSender } from './event-sender.js'
@@ -47,9 +48,20 @@ const toTexts = (group: Parameters): Record<string, string> =>
     ),
   )
 
-/** Simulated failure of the API: an error status, no response, or a closed connection. */
+/**
+ * Simulated failure of the API: an error status, no response, a closed connection, too little money
+ * for a refund, or a session that stays open.
+ */
 type FakeStripeFault =
-  400 | 401 | 429 | 500 | 'no_response' | 'connection_reset' | 'connection_reset_after'
+  | 400
+  | 401
+  | 429
+  | 500
+  | 'no_response'
+  | 'connection_reset'
+  | 'connection_reset_after'
+  | 'no_funds'
+  | 'no_expiry'
 
 export interface FakeStripe {
   /** For STRIPE_API_URL and STRIPE_CHECKOUT_URL */
@@ -152,7 +164,7 @@ const toList = (data: object[]) => ({ object: 'list', data, has_more: false })
 
 function addApi(app: FastifyInstance, stripe: FakeStripe): void {
   const { ledger, requests } = stripe
-  const responses = new Map<string, { request: string; status: number; body: object }>()
+  const responses = new Map<string, { request: string; respond: () => object }>()
 
   app.addHook('onRequest', async ({ headers, method, url, raw }, reply) => {
     requests.push(`${method} ${url.split('?')[0] ?? ''}`)
@@ -171,7 +183,12 @@ function addApi(app: FastifyInstance, stripe: FakeStripe): void {
   })
 
   /** Returns the first response again if a request with the same idempotency key is repeated. */
-  function once(key: unknown, request: string, respond: () => object): object {
+  function once(
+    { headers, body: request }: { headers: IncomingHttpHeaders; body: string },
+    reply: FastifyReply,
+    respond: () => object,
+  ): object {
+    const key = headers['idempotency-key']
     if (typeof key !== 'string') return respond()
     const hash = createHash('sha256').update(request).digest('hex')
     const known = responses.get(key)
@@ -183,14 +200,26 @@ function addApi(app: FastifyInstance, stripe: FakeStripe): void {
         'idempotency_error',
       )
     }
-    if (known !== undefined) return known.body
-    const body = structuredClone(respond())
-    responses.set(key, { request: hash, status: 200, body })
-    return body
+    if (known !== undefined) {
+      reply.header('idempotent-replayed', 'true')
+      return known.respond()
+    }
+    // Errors are saved too.
+    try {
+      const body = structuredClone(respond())
+      responses.set(key, { request: hash, respond: () => body })
+      return body
+    } catch (error) {
+      const throwAgain = () => {
+        throw error
+      }
+      responses.set(key, { request: hash, respond: throwAgain })
+      throw error
+    }
   }
 
   app.post<{ Body: string }>('/checkout/sessions', async ({ body, headers, raw }, reply) => {
-    const session = once(headers['idempotency-key'], body, () =>
+    const session = once({ headers, body }, reply, () =>
       createSession(parseParameters(body), ledger, stripe.url),
     )
     if (stripe.fault === 'connection_reset_after') {
@@ -210,9 +239,10 @@ function addApi(app: FastifyInstance, stripe: FakeStripe): void {
       presentSession(ledger.getSession(params.id), ledger, 'expand[0]' in query),
   )
 
-  app.post<{ Params: { id: string } }>('/checkout/sessions/:id/expire', async ({ params }) =>
-    ledger.expire(params.id),
-  )
+  app.post<{ Params: { id: string } }>('/checkout/sessions/:id/expire', async ({ params }) => {
+    if (stripe.fault === 'no_expiry') throw new StripeApiError(400, 'This session stays open.')
+    return ledger.expire(params.id)
+  })
 
   app.get<{ Params: { id: string } }>('/payment_intents/:id', async ({ params }) =>
     ledger.getIntent(params.id),
@@ -221,12 +251,16 @@ function addApi(app: FastifyInstance, stripe: FakeStripe): void {
   app.post<{ Body: string }>('/refunds', async ({ body, headers, raw }, reply) => {
     const parameters = parseParameters(body)
     const amount = getText(parameters, 'amount')
-    const refund = once(headers['idempotency-key'], body, () =>
-      ledger.refund(
+    const refund = once({ headers, body }, reply, () => {
+      if (stripe.fault === 'no_funds') {
+        const message = 'Insufficient funds in your Stripe balance to refund this amount.'
+        throw new StripeApiError(400, message, 'balance_insufficient')
+      }
+      return ledger.refund(
         getText(parameters, 'payment_intent') ?? '',
         amount === null ? null : Number(amount),
-      ),
-    )
+      )
+    })
     if (stripe.fault === 'connection_reset_after') {
       raw.socket.resetAndDestroy()
       return reply.hijack()

@@ -21,6 +21,7 @@ import {
   isUnresolved,
   listRefusedAttempts,
   type FulfilmentAttempt,
+  isPlaced,
 } from '../../orders/attempt.js'
 import type { Fulfilment } from './placement.js'
 import type { FulfilResult, ProviderFailure } from './results.js'
@@ -154,6 +155,7 @@ export function createAutoFulfilment({
     if (attempt?.by !== AUTO_FULFILMENT || confirmed === null) {
       return done('Placed by an administrator')
     }
+    if (!isPlaced(order, attempt)) return done('An administrator entered the ID at the provider.')
     if (findDifferences(confirmed, attempt).length > 0) {
       return done(
         'Placed, but it differs from what was confirmed. An administrator needs to check it.',
