@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { DatabaseError, isCorruption } from './database-error.js'
 import { isCheckedByOpening, isIntact } from './integrity-check.js'
-import { APPLICATION_ID, getSchemaVersion, SCHEMA_VERSION } from './migrations.js'
+import { APPLICATION_ID, getSchemaVersion, SCHEMA_VERSION } from './sqlite-migrations.js'
 
 export const createDamageError = (path: string): DatabaseError =>
   new DatabaseError(`${path} is damaged: restore it from a backup. The file was not changed.`)

@@ -1,4 +1,3 @@
-import type { Database } from 'better-sqlite3'
 import {
   ACCOUNT_TABLES,
   API_KEY_TABLES,
@@ -8,6 +7,16 @@ import {
 } from './account-tables.js'
 import { AUDIT_TABLES } from './audit-tables.js'
 import { NOCODB_TABLES } from './nocodb-tables.js'
+import {
+  POSTGRES_AMOUNT_INDEX,
+  POSTGRES_ORDER_TABLES,
+  POSTGRES_TOTALS_MIGRATION,
+  SQLITE_AMOUNT_INDEX,
+  SQLITE_ATTEMPT_COLUMNS,
+  SQLITE_ORDER_TABLES,
+  SQLITE_PLACEMENT_INDEXES,
+  STATE_TABLES,
+} from './order-tables.js'
 import {
   CERTIFICATE_TABLES,
   ORDERING_MIGRATION,
@@ -19,187 +28,67 @@ import { createOutboxTables, WEBHOOK_TABLES } from './outbox-tables.js'
 import { createStatusMigration } from './status-tables.js'
 import { createTotalsMigration } from './totals-tables.js'
 
-/** Marks a SQLite file as an order database ("ClwK"). */
-export const APPLICATION_ID = 0x436c774b
-
 /**
- * Creates the index for a sort field. The index also contains the columns of the filters, so that
- * an order that does not match is skipped without reading its row.
+ * A migration from one schema version to the next, as a list of statements without question marks.
+ * An engine that it leaves out keeps its version.
  */
-const createSortIndex = (name: string, column: string): string =>
-  `CREATE INDEX orders_by_${name} ON orders (${column}, id, status, calculator_type, currency, placed_at);`
+interface Migration {
+  sqlite?: readonly string[]
+  postgres?: readonly string[]
+}
 
-/**
- * Migrations from one schema version to the next. SQLite's user_version stores the number of applied
- * migrations. Never edit a released migration, except for comments.
- */
-const MIGRATIONS: readonly string[] = [
-  `
-  CREATE TABLE orders (
-    id INTEGER PRIMARY KEY,
-    order_number TEXT NOT NULL UNIQUE,
-    order_number_key TEXT NOT NULL,
-    status INTEGER NOT NULL,           -- STATUS_CODES
-    customer_name TEXT NOT NULL,
-    customer_name_key TEXT NOT NULL,
-    customer_email TEXT NOT NULL,
-    vessel_name TEXT,
-    vessel_name_key TEXT NOT NULL,
-    imo_number TEXT,
-    calculator_type INTEGER NOT NULL,  -- CALCULATOR_CODES
-    calculator_data TEXT,              -- JSON
-    co2e_kg REAL NOT NULL,
-    amount_minor INTEGER NOT NULL,
-    currency TEXT NOT NULL,
-    order_source_id TEXT,
-    notes TEXT NOT NULL,
-    placed_at INTEGER NOT NULL,        -- timestamps are in ms since 1970
-    created_at INTEGER NOT NULL,
-    created_by TEXT NOT NULL,
-    updated_at INTEGER NOT NULL,
-    fulfilled_at INTEGER,
-    cancelled_at INTEGER,
-    version INTEGER NOT NULL
-  ) STRICT;
-  ${createSortIndex('placed_at', 'placed_at')}
-  ${createSortIndex('order_number', 'order_number_key')}
-  ${createSortIndex('customer_name', 'customer_name_key')}
-  ${createSortIndex('vessel_name', 'vessel_name_key')}
-  ${createSortIndex('co2e_kg', 'co2e_kg')}
-  ${createSortIndex('amount_minor', 'amount_minor')}
-  ${createSortIndex('status', 'status')}
-  CREATE INDEX orders_by_kind ON orders (status, calculator_type, currency, placed_at);
+/** A migration that is the same for both engines. */
+const both = (statements: readonly string[]): Migration => ({
+  sqlite: statements,
+  postgres: statements,
+})
 
-  -- Normalised text for the search; the full-text index finds three or more characters.
-  CREATE TABLE search_texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
-  CREATE VIRTUAL TABLE search_index USING fts5 (
-    text, content = 'search_texts', content_rowid = 'id', tokenize = 'trigram case_sensitive 1'
-  );
-
-  -- Totals by day, week and month of placed_at in the time zone of the settings, and overall.
-  CREATE TABLE sums (
-    step INTEGER NOT NULL,             -- PERIOD_CODES
-    start INTEGER NOT NULL,            -- first day of the period, days since 1970
-    status INTEGER NOT NULL,
-    currency TEXT NOT NULL,
-    orders INTEGER NOT NULL,
-    co2e_kg INTEGER NOT NULL,          -- whole kilograms
-    co2e_mg INTEGER NOT NULL,          -- and remaining milligrams: totals are exact
-    amount_minor INTEGER NOT NULL,
-    PRIMARY KEY (step, start, status, currency)
-  ) STRICT, WITHOUT ROWID;
-
-  -- Number of orders by group, for the totals of filtered lists.
-  CREATE TABLE counts (
-    step INTEGER NOT NULL,
-    start INTEGER NOT NULL,
-    status INTEGER NOT NULL,
-    calculator_type INTEGER NOT NULL,
-    currency TEXT NOT NULL,
-    orders INTEGER NOT NULL,
-    PRIMARY KEY (step, start, status, calculator_type, currency)
-  ) STRICT, WITHOUT ROWID;
-
-  -- The history, except the creation: see created_at and created_by.
-  CREATE TABLE changes (
-    order_id INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    by TEXT NOT NULL,
-    changes TEXT NOT NULL,             -- JSON: [{ field, from, to }]
-    PRIMARY KEY (order_id, version)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE idempotency_keys (
-    key TEXT PRIMARY KEY,
-    request TEXT NOT NULL,             -- hash of the order
-    order_id INTEGER NOT NULL,
-    at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX idempotency_keys_by_age ON idempotency_keys (at);
-
-  CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-  INSERT INTO settings VALUES ('time_zone', 'UTC'), ('next_order_number', '1');
-  `,
-  `
-  CREATE INDEX orders_by_source_id ON orders (order_source_id) WHERE order_source_id IS NOT NULL;
-  -- Changes that record an order placed at the provider.
-  CREATE INDEX changes_placed ON changes (order_id, version)
-    WHERE instr(changes, '"state":"placed"') > 0;
-  `,
-  'ALTER TABLE orders ADD COLUMN calculation TEXT', // JSON; NULL if the edition was not recorded
-  `
-  -- JSON: the latest attempt to place the order with the provider, { state, orderSourceId, tons, differs }.
-  ALTER TABLE orders ADD COLUMN attempt TEXT;
-  UPDATE orders SET attempt = latest.attempt FROM (
-    SELECT order_id, max(version), json_object(
-      'state', change.value ->> '$.to.state',
-      'orderSourceId', change.value ->> '$.to.orderSourceId',
-      'tons', change.value ->> '$.to.tons',
-      'differs', change.value ->> '$.to.state' = 'placed' AND change.value ->> '$.from' IS NOT NULL
-        AND (abs(change.value ->> '$.from.tons' - change.value ->> '$.to.tons') > 1e-6
-          OR change.value ->> '$.from.amountMinor' <> change.value ->> '$.to.amountMinor'
-          OR change.value ->> '$.from.currency' <> change.value ->> '$.to.currency')
-    ) AS attempt
-    FROM changes CROSS JOIN json_each(changes.changes) AS change
-    WHERE instr(changes.changes, '"field":"placement"') > 0
-      AND change.value ->> 'field' = 'placement'
-    GROUP BY order_id
-  ) AS latest WHERE orders.id = latest.order_id;
-
-  -- EXCEPTION_CODES: why the order needs attention.
-  ALTER TABLE orders ADD COLUMN exception INTEGER AS (
-    CASE
-      WHEN order_source_id IS NULL AND attempt ->> 'state' IN ('sent', 'unanswered', 'placed') THEN 2
-      WHEN order_source_id IS NULL AND status IN (1, 2) AND co2e_kg > 0 THEN 1
-      WHEN order_source_id IS NOT NULL AND attempt ->> 'state' = 'placed' AND (
-        attempt ->> 'differs' = 1 OR order_source_id <> attempt ->> 'orderSourceId'
-        OR abs(attempt ->> 'tons' - co2e_kg / 1000) > 1e-6
-      ) THEN 3
-    END
-  ) VIRTUAL;
-  CREATE INDEX orders_by_exception ON orders (exception, placed_at) WHERE exception IS NOT NULL;
-  `,
-  createOutboxTables('sqlite').join(';\n'),
-  API_KEY_TABLES.join(';\n'),
-  ORDER_VIEW_TABLES.join(';\n'),
-  WEBHOOK_TABLES.join(';\n'),
-  ORDERING_MIGRATION.join(';\n'),
-  CONVERSION_TABLES.join(';\n'),
-  CERTIFICATE_TABLES.join(';\n'),
-  PAYMENT_MIGRATION.join(';\n'),
-  ACCOUNT_TABLES.join(';\n'),
-  SESSION_TABLES.join(';\n'),
-  AUDIT_TABLES.join(';\n'),
-  SECOND_FACTOR_TABLES.join(';\n'),
+/** All migrations, in order. Never edit a released one, except for comments. */
+const MIGRATIONS: readonly Migration[] = [
+  { sqlite: SQLITE_ORDER_TABLES, postgres: POSTGRES_ORDER_TABLES },
+  { sqlite: SQLITE_PLACEMENT_INDEXES, postgres: STATE_TABLES },
+  // JSON; NULL if the edition was not recorded
+  { sqlite: ['ALTER TABLE orders ADD COLUMN calculation TEXT'] },
+  { sqlite: SQLITE_ATTEMPT_COLUMNS },
+  { sqlite: createOutboxTables('sqlite'), postgres: createOutboxTables('postgres') },
+  both(API_KEY_TABLES),
+  both(ORDER_VIEW_TABLES),
+  both(WEBHOOK_TABLES),
+  both(ORDERING_MIGRATION),
+  both(CONVERSION_TABLES),
+  both(CERTIFICATE_TABLES),
+  both(PAYMENT_MIGRATION),
+  { postgres: POSTGRES_TOTALS_MIGRATION },
+  both(ACCOUNT_TABLES),
+  both(SESSION_TABLES),
+  both(AUDIT_TABLES),
+  both(SECOND_FACTOR_TABLES),
   // So that erased personal data does not stay in the index.
-  "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)",
-  createStatusMigration('sqlite').join(';\n'),
-  SETTLE_SCOPE_MIGRATION.join(';\n'),
-  `
-  DROP INDEX orders_by_amount_minor;
-  CREATE INDEX orders_by_amount_minor
-    ON orders (currency, amount_minor, id, status, calculator_type, placed_at);
-  `,
-  createTotalsMigration('sqlite').join(';\n'),
-  NOCODB_TABLES.join(';\n'),
+  { sqlite: ["INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)"] },
+  { sqlite: createStatusMigration('sqlite'), postgres: createStatusMigration('postgres') },
+  both(SETTLE_SCOPE_MIGRATION),
+  { sqlite: SQLITE_AMOUNT_INDEX, postgres: POSTGRES_AMOUNT_INDEX },
+  { sqlite: createTotalsMigration('sqlite'), postgres: createTotalsMigration('postgres') },
+  both(NOCODB_TABLES),
 ]
 
-/** The schema version of this version of Clearwake. */
-export const SCHEMA_VERSION = MIGRATIONS.length
+/** The migrations of an engine; the number of those that were applied is its schema version. */
+export const getMigrations = (engine: keyof Migration): (readonly string[])[] =>
+  MIGRATIONS.flatMap((migration) => {
+    const statements = migration[engine]
+    return statements === undefined ? [] : [statements]
+  })
 
-/** The schema version of a database; 0 if it is empty. */
-export const getSchemaVersion = (db: Database): number =>
-  db.pragma('user_version', { simple: true }) as number
+/** Tables of orders, which are not copied row by row from one engine to another. */
+const ORDER_TABLES = ['orders', 'changes', 'settings', 'order_totals']
 
-/** Migrates a database to the current schema version, in one transaction. */
-export function migrate(db: Database): void {
-  // Avoids waiting for the write lock.
-  if (getSchemaVersion(db) === SCHEMA_VERSION) return
-  db.transaction(() => {
-    // Read again, because another process may have migrated the database since.
-    for (const migration of MIGRATIONS.slice(getSchemaVersion(db))) db.exec(migration)
-    db.pragma(`application_id = ${APPLICATION_ID}`)
-    db.pragma(`user_version = ${SCHEMA_VERSION}`)
-  }).immediate()
-}
+const listTables = (statements: readonly string[] = []): string[] =>
+  [...statements.join('\n').matchAll(/CREATE TABLE (\w+)/g)].map(([, name = '']) => name)
+
+/** Tables with the same columns in both engines, which can be copied from one to the other. */
+export const SHARED_TABLES: readonly string[] = MIGRATIONS.flatMap(({ sqlite, postgres }) => {
+  const inPostgres = listTables(postgres)
+  return listTables(sqlite).filter(
+    (table) => inPostgres.includes(table) && !ORDER_TABLES.includes(table),
+  )
+})

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, Queryable, SqlValue } from '../../database/database.js'
 import { insertRows } from '../../database/insert-rows.js'
+import { SHARED_TABLES } from '../../database/migrations.js'
 import { createDayCalendar } from '../../core/formatting/day-calendar.js'
 import { DIALECTS } from './dialect.js'
 import { parseOrderNumber } from './import-many.js'
@@ -11,33 +12,6 @@ import { recountTotals } from './totals.js'
 
 /** Orders per transaction; an interrupted copy continues after the last committed batch. */
 const BATCH_SIZE = 500
-
-/** Tables with the same columns in both databases, which are copied as a whole. */
-const SHARED_TABLES = [
-  'idempotency_keys',
-  'order_links',
-  'certificates',
-  'payments',
-  'order_views',
-  'conversion_counts',
-  'conversion_orders',
-  'accounts',
-  'account_links',
-  'sessions',
-  'audit_log',
-  'audit_chain',
-  'authenticator_apps',
-  'passkeys',
-  'recovery_codes',
-  'api_keys',
-  'webhook_endpoints',
-  'order_events',
-  'outbox',
-  'outbox_attempts',
-  'nocodb_rows',
-  'nocodb_state',
-  'leases',
-]
 
 /** Columns whose values PostgreSQL generates, by table. */
 const SEQUENCES = { order_events: 'id', outbox: 'position' }
