@@ -1,15 +1,15 @@
 import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify'
-import accountManagement from './accounts/account-management.js'
 import accounts from './accounts/accounts.js'
 import notifyUser from './accounts/notify-user.js'
-import auditRoutes from './audit/routes.js'
 import calculator from './calculator/calculator.js'
 import erasure from './orders/erasure/erasure.js'
 import { connectToNocoDb } from './nocodb/nocodb.js'
 import fulfilment from './provider/fulfilment/fulfilment.js'
 import { OPENAPI_WEBHOOKS } from './webhooks/openapi-webhooks.js'
 import webhooks from './webhooks/webhooks.js'
-import mail from './checkout/mail/mail.js'
+import orderMail from './checkout/mail/mail.js'
+import mail from './mail/mail.js'
+import outbox from './events/events.js'
 import type { MailDelivery } from './mail/mail-delivery.js'
 import certificates from './certificates/certificates.js'
 import ordering from './checkout/checkout.js'
@@ -17,7 +17,7 @@ import orderExport from './orders/export/export.js'
 import orderPages from './orders/pages/pages.js'
 import orders from './orders/orders.js'
 import { validators } from './orders/validators.js'
-import events from './orders/events/events.js'
+import orderEvents from './orders/events/events.js'
 import payments from './payments/payments.js'
 import apiDocs from './api-docs/api-docs.js'
 import { CONFIG_PARTS } from './config-parts.js'
@@ -69,10 +69,11 @@ export async function buildApp({
   await app.register(database)
   await app.register(stateStore)
   await app.register(security)
-  await app.register(notifyUser, { delivery: mailDelivery })
+  await app.register(outbox)
+  await app.register(mail, { delivery: mailDelivery })
+  await app.register(notifyUser)
   await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })
   await app.register(accounts)
-  await app.register(auditRoutes)
   await app.register(securityTxt)
 
   await app.register(provider)
@@ -80,7 +81,7 @@ export async function buildApp({
   await app.register(calculator)
   await app.register(qrCode)
   await app.register(orders, { replaceStore: connectToNocoDb })
-  await app.register(events)
+  await app.register(orderEvents)
   await app.register(erasure)
   await app.register(orderPages)
   await app.register(fulfilment)
@@ -88,8 +89,7 @@ export async function buildApp({
   await app.register(orderExport)
   await app.register(certificates)
   await app.register(ordering)
-  await app.register(mail, { delivery: mailDelivery })
-  await app.register(accountManagement)
+  await app.register(orderMail)
   await app.register(webhooks)
   await app.register(dashboard)
   await app.register(portalPages) // after all that add pages

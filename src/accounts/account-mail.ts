@@ -49,7 +49,10 @@ const LINK_TEXTS: Record<LinkPurpose, Text> = {
   },
 }
 
-type Services = Pick<FastifyInstance, 'accounts' | 'config' | 'publicBaseUrl' | 'view'>
+type Services = Pick<
+  FastifyInstance,
+  'accounts' | 'config' | 'mailDelivery' | 'publicBaseUrl' | 'view'
+>
 
 /**
  * Queues an email to a user. Emails to the same recipient are sent in order.
@@ -70,10 +73,8 @@ export const enqueueAccountMail = (
   })
 
 /** Sends emails to users: links to set their password, and notices about their account. */
-export function createAccountMail(
-  app: Services,
-  { delivery, hasLogo }: { delivery: MailDelivery | null; hasLogo: boolean },
-) {
+export function createAccountMail(app: Services) {
+  const { mailDelivery: delivery } = app
   const times = new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'long',
     timeStyle: 'long',
@@ -95,7 +96,7 @@ export function createAccountMail(
         link,
         footer,
         url,
-        hasLogo,
+        hasLogo: delivery?.hasLogo ?? false,
       }),
     }
   }

@@ -15,7 +15,7 @@ declare module 'fastify' {
 /** The API for accounts, and the pages where people set their own password. */
 export default fp(
   async (app) => {
-    const accountMail = createAccountMail(app, app.mail)
+    const accountMail = createAccountMail(app)
     app.decorate('accountMail', accountMail)
     if (accountMail.sender) app.outbox.addSender(accountMail.sender)
     await app.register(accountRoutes)
@@ -25,5 +25,5 @@ export default fp(
       await scope.register(forgotPasswordPages)
     })
   },
-  { name: 'account-management', dependencies: ['account-store', 'mail'] },
+  { name: 'account-management', dependencies: ['account-store', 'mail', 'outbox'] },
 )

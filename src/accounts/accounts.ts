@@ -1,8 +1,10 @@
-import type { FastifyPluginAsync } from 'fastify'
+import fp from 'fastify-plugin'
+import accountManagement from './account-management.js'
 import accountPages from './account-pages.js'
 import adminPages from './admin-pages.js'
 import apiKeyPages from './api-keys/pages.js'
 import apiKeyRoutes from './api-keys/routes.js'
+import auditLogRoutes from './audit-log/routes.js'
 import confirmPages from './confirm-pages.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import passwordPages from './password-pages.js'
@@ -17,8 +19,8 @@ import settingsPages from './settings-pages.js'
 import pages from './sign-in-pages.js'
 import { createSignIn } from './sign-in.js'
 
-/** API routes and pages for sign-in, second factors, sessions, accounts and API keys. */
-const accounts: FastifyPluginAsync = async (app) => {
+/** API routes and pages for sign-in, second factors, sessions, accounts, API keys and the audit log. */
+export default fp(async (app) => {
   const [secret] = app.config.sessionSecrets
   const secondFactors = createSecondFactors(app, createIdentifierHasher(secret))
   const pendingSignIns = createPendingSignIns(app)
@@ -26,6 +28,8 @@ const accounts: FastifyPluginAsync = async (app) => {
   await app.register(routes, { signIn })
   await app.register(sessionRoutes)
   await app.register(apiKeyRoutes)
+  await app.register(accountManagement)
+  await app.register(auditLogRoutes)
   await app.register(async (scope) => {
     await scope.register(adminPages)
     await scope.register(pages, { signIn, pendingSignIns, secondFactors })
@@ -36,6 +40,4 @@ const accounts: FastifyPluginAsync = async (app) => {
     await scope.register(passwordPages)
   })
   app.portalPages.push(settingsPages, peoplePages, apiKeyPages)
-}
-
-export default accounts
+})

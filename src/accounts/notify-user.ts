@@ -2,8 +2,6 @@ import fp from 'fastify-plugin'
 import { getAuditAddress } from '../audit/audit-log.js'
 import { enqueueAccountMail } from './account-mail.js'
 import { getBrowserName } from './browser-name.js'
-import { getMailSettings } from '../mail/mail-config.js'
-import type { MailDelivery } from '../mail/mail-delivery.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import type { Notice, NoticePayload } from './notices.js'
 import { findUser } from './principal.js'
@@ -23,9 +21,8 @@ declare module 'fastify' {
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Notices to users about their own accounts. */
-export default fp<{ delivery: MailDelivery | undefined }>(
-  async (app, { delivery }) => {
-    const isMailConfigured = delivery !== undefined || getMailSettings(app.config) !== null
+export default fp(
+  async (app) => {
     const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
 
     /** Whether the user was notified of the same recently. */
@@ -42,7 +39,7 @@ export default fp<{ delivery: MailDelivery | undefined }>(
     }
 
     app.decorate('notifyUser', async (request, email, notice) => {
-      if (!isMailConfigured) return
+      if (app.mailDelivery === null) return
       const user = findUser(request)?.email ?? email
       const browser = getBrowserName(request.headers['user-agent'] ?? '')
       const by = user === email ? `${browser}, ${getAuditAddress(request) ?? ''}` : user
@@ -55,5 +52,5 @@ export default fp<{ delivery: MailDelivery | undefined }>(
       }
     })
   },
-  { name: 'notify-user', dependencies: ['config', 'database', 'session', 'state-store'] },
+  { name: 'notify-user', dependencies: ['config', 'database', 'mail', 'session', 'state-store'] },
 )

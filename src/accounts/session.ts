@@ -20,11 +20,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who makes the request; `null` for guests, and before `authenticate` */
     principal: Principal | null
-    /**
-     * Who makes the request, as recorded in histories and logs: the user's email, or the name of the
-     * API key. Throws if the request is not authenticated.
-     */
-    readonly actor: string
   }
   interface FastifyReply {
     /** Starts a session and sets its cookie. The session of the previous cookie ends. */

@@ -5,6 +5,13 @@ declare module 'fastify' {
   interface FastifyInstance {
     auditLog: AuditLog
   }
+  interface FastifyRequest {
+    /**
+     * Who makes the request, as recorded in histories and logs: the user's email, or the name of the
+     * API key. The sessions provide it. Throws if the request is not authenticated.
+     */
+    readonly actor: string
+  }
 }
 
 const HOUR_MS = 60 * 60 * 1000

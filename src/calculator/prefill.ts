@@ -32,3 +32,10 @@ export type ReadPrefill = (
   type: CalculatorType,
   query: { data?: unknown; sig?: unknown },
 ) => PrefillResult
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Reads a link that fills in a calculator; the QR codes provide it */
+    readPrefill: ReadPrefill
+  }
+}

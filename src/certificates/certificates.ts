@@ -7,6 +7,7 @@ import {
   loadCertificateChanges,
   type CertificateChanges,
 } from './certificate-changes.js'
+import certificatePages from './certificate-pages.js'
 import { createCertificatePdfs } from './certificate-pdf.js'
 import { buildCertificateSection } from './certificate-section.js'
 import { eraseBeneficiary, findCertificate, findOrdersByNumber } from './certificate-store.js'
@@ -88,6 +89,7 @@ export default fp(
       },
       providerName: ORDERSOURCE_NAME ?? null,
     })
+    await app.register(certificatePages)
     app.events.addConsumer('certificates', issuer.consume, 'Certificate')
     app.outbox.addSender(issuer.sender)
     app.eraser.add({ eraseFormerCustomer: (tx, orderId) => eraseBeneficiary(tx, orderId) })

@@ -5,7 +5,6 @@ import { createIdentifierHasher } from '../accounts/hashed-identifier.js'
 import { createSigner } from '../core/config/signer.js'
 import { createDayCalendar } from '../core/formatting/day-calendar.js'
 import { arePortfoliosPublic } from '../provider/paths.js'
-import certificatePages from '../certificates/certificate-pages.js'
 import { createConversionCounter, type ConversionCounter } from './conversions.js'
 import formPages from './form-pages.js'
 import { createFormTokens } from './form-token.js'
@@ -62,7 +61,7 @@ function extendResultPage(app: FastifyInstance, quotes: Quotes): ConversionCount
   return conversions
 }
 
-/** The pages of guests: the order form, the order page, and certificates. */
+/** The pages of guests: the order form and the order page. */
 async function pages(app: FastifyInstance): Promise<void> {
   const { sessionSecrets, ORDER_LIMIT_PER_CLIENT, ORDER_LIMIT_PER_EMAIL } = app.config
   const limits = createOrderLimits({
@@ -83,10 +82,9 @@ async function pages(app: FastifyInstance): Promise<void> {
     startPayment,
   })
   await app.register(orderPages, { startPayment })
-  await app.register(certificatePages)
 }
 
-/** Guest orders: quotes, the order form, the order page, and certificates. */
+/** Guest orders: quotes, the order form and the order page. */
 export default fp(
   async (app) => {
     const quotes = createAppQuotes(app)

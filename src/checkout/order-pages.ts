@@ -3,6 +3,7 @@ import { getNumberFormatter } from '../core/formatting/number-formatter.js'
 import { getLocale } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
+import { sendCertificatePdf } from '../certificates/certificate-responses.js'
 import type { Order } from '../orders/order.js'
 import type { PageFormat } from '../core/formatting/mass-formatter.js'
 import { WHOLE_TRIP } from '../orders/share.js'
@@ -188,6 +189,16 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
     }
     return reply.redirect(`/o/${request.params.token}`, 303)
   })
+
+  app.get<{ Params: { token: string } }>(
+    '/o/:token/certificate.pdf',
+    { config: { rateLimit } },
+    async ({ params }, reply) => {
+      const id = await links.find(params.token)
+      const state = id === null ? null : await certificates.findByOrder({ id })
+      return sendCertificatePdf(reply, state, true)
+    },
+  )
 }
 
 export default pages

@@ -16,5 +16,5 @@ const dashboard: FastifyPluginAsync = async (app) => {
 
 export default fp(dashboard, {
   name: 'dashboard',
-  dependencies: ['webhooks', 'mail', 'fulfilment'],
+  dependencies: ['webhooks', 'order-mail', 'fulfilment', 'payments', 'certificates'],
 })

@@ -112,8 +112,6 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Links that fill in a calculator */
     prefillLinks: PrefillLinks
-    /** Reads such a link for the calculator pages */
-    readPrefill: ReadPrefill
   }
 }
 

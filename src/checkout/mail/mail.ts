@@ -1,9 +1,6 @@
 import fp from 'fastify-plugin'
 import { findOrderCertificate } from '../../certificates/certificate-store.js'
 import { getPaymentInstructions } from '../checkout-config.js'
-import { getMailSettings } from '../../mail/mail-config.js'
-import type { MailDelivery } from '../../mail/mail-delivery.js'
-import { readMailLogo } from '../../mail/mail-logo.js'
 import { createObstacleFinder } from './mail-obstacles.js'
 import { buildOrderMailsView } from './mail-view.js'
 import { describeMails } from './mail-consequences.js'
@@ -11,8 +8,6 @@ import { createMailRenderer } from './mail-renderer.js'
 import { eraseMails } from './message.js'
 import orderMailPages from './order-mail-pages.js'
 import { createMail, type Mail } from './order-mails.js'
-import { createSmtpDelivery } from '../../mail/smtp-delivery.js'
-import { watchDelivery } from '../../mail/watch-delivery.js'
 import pages from './pages.js'
 
 declare module 'fastify' {
@@ -22,21 +17,12 @@ declare module 'fastify' {
   }
 }
 
-interface Options {
-  /** Instead of SMTP */
-  delivery: MailDelivery | undefined
-}
-
 /** Sends the emails about orders. */
-export default fp<Options>(
-  async (app, { delivery }) => {
+export default fp(
+  async (app) => {
     const { config, database, orders: store } = app
     const payments = app.payments.store
-    const settings = getMailSettings(config)
-    const logo = readMailLogo(config.BRAND_LOGO)
-    const unwatched = delivery ?? (settings && createSmtpDelivery(settings, logo))
-    const watched = unwatched && watchDelivery(unwatched, app.log)
-    if (watched) app.readiness.set('mail', watched.getReadiness)
+    const { mailDelivery: delivery } = app
     const mail = createMail({
       database,
       store,
@@ -47,14 +33,13 @@ export default fp<Options>(
         findCertificate: (orderId) => findOrderCertificate(database, orderId),
         publicBaseUrl: app.publicBaseUrl,
         brandName: config.BRAND_NAME,
-        hasLogo: logo !== null,
+        hasLogo: delivery?.hasLogo ?? false,
         timeZone: config.TIME_ZONE,
         paymentInstructions: getPaymentInstructions(config),
       }),
       findObstacle: createObstacleFinder(database, store, payments),
-      hasLogo: logo !== null,
       holdMs: config.MAIL_HOLD_SECONDS * 1000,
-      delivery: watched?.delivery ?? null,
+      delivery,
     })
     app.decorate('mail', mail)
     app.portalPages.push(pages, orderMailPages)
@@ -80,5 +65,5 @@ export default fp<Options>(
       mail.announceCertificate(tx, order, certificate.code),
     )
   },
-  { name: 'mail', dependencies: ['checkout', 'payments', 'certificates', 'erasure'] },
+  { name: 'order-mail', dependencies: ['mail', 'checkout', 'payments', 'certificates', 'erasure'] },
 )

@@ -44,8 +44,6 @@ interface Options {
   findObstacle: FindMailObstacle
   /** `null` if emails are not configured, in which case no emails are queued */
   delivery: MailDelivery | null
-  /** Whether emails have the logo of the operator */
-  hasLogo: boolean
   /** How long emails wait that are caused by a person who may undo the change */
   holdMs: number
   /** Set by tests only */
@@ -59,7 +57,6 @@ export function createMail({
   render,
   findObstacle,
   delivery,
-  hasLogo,
   holdMs,
   retryDelaysMs,
 }: Options) {
@@ -102,7 +99,6 @@ export function createMail({
     sender,
     /** `null` if emails are not configured */
     delivery,
-    hasLogo,
     holdMs,
     /** The mail server and the sender address; `null` if emails are not configured */
     description: delivery?.description ?? null,

@@ -1,11 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { createValidationProblem, problemResponses, withHeaders } from '../core/http/problem.js'
-import { stringEnum } from '../core/validation/string-enum.js'
-import { AUDIT_ACTION_NAMES, type AuditAction } from './audit-actions.js'
-import type { AuditEntry } from './audit-entry.js'
-import { AuditExportQuery, AUDIT_CONTENT_TYPES, createAuditExport } from './audit-export.js'
-import { AuditQuery, findAuditFilterErrors } from './audit-query.js'
+import { createValidationProblem, problemResponses, withHeaders } from '../../core/http/problem.js'
+import { stringEnum } from '../../core/validation/string-enum.js'
+import { AUDIT_ACTION_NAMES, type AuditAction } from '../../audit/audit-actions.js'
+import type { AuditEntry } from '../../audit/audit-entry.js'
+import {
+  AuditExportQuery,
+  AUDIT_CONTENT_TYPES,
+  createAuditExport,
+} from '../../audit/audit-export.js'
+import { AuditQuery, findAuditFilterErrors } from '../../audit/audit-query.js'
 import pages from './pages.js'
 
 const Entry = Type.Object(
