@@ -47,7 +47,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const pdfProblem = await certificates.findPdfProblem(certificate, false)
     setPublicHeaders(reply, certificate)
     return reply.renderView(
-      { page: 'ordering/certificate' },
+      { page: 'certificates/certificate' },
       { certificate: view, pdf: pdfProblem === null ? `${path}.pdf` : null, pdfProblem },
     )
   })

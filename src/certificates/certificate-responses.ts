@@ -26,7 +26,7 @@ export function setPublicHeaders(reply: FastifyReply, { content }: Certificate):
 /** Responds that a certificate is no longer valid. */
 export function showWithdrawn(reply: FastifyReply, { certificate, withdrawal }: CertificateState) {
   return reply.code(410).renderView(
-    { page: 'ordering/certificate-withdrawn' },
+    { page: 'certificates/certificate-withdrawn' },
     {
       number: getCertificateNumber(certificate),
       issuedOn: reply.server.certificates.formatDate(certificate.issuedAt),

@@ -73,7 +73,7 @@ export default fp(
     })
     app.orderPage.addSection({
       place: 'retirement',
-      template: '/portal/orders/_certificate',
+      template: '/orders/_certificate',
       build: (data) => buildCertificateSection(certificates, data),
     })
     app.orderPage.addConsequences(async (orders) => {

@@ -117,7 +117,7 @@ const pages: FastifyPluginAsync<Options> = async (
     reply.setCookie(cookieName, formId, cookieOptions)
     if (paymentMethod === 'stripe') reply.allowFormsTo(new URL(STRIPE_CHECKOUT_URL).origin)
     return reply.renderView(
-      { page: 'ordering/order-form', fragment: 'ordering/_price-parts' },
+      { page: 'checkout/order-form', fragment: 'checkout/_price-parts' },
       {
         ...buildOrderFormView(
           {
@@ -149,7 +149,7 @@ const pages: FastifyPluginAsync<Options> = async (
       return reply.redirect(`/calculator/${result.calculatorType}${search}`, 303)
     }
     if (result.outcome === 'invalid_link') {
-      return reply.code(422).renderView({ page: 'ordering/invalid-link' }, { error: result.error })
+      return reply.code(422).renderView({ page: 'checkout/invalid-link' }, { error: result.error })
     }
     throw new Problem(422, 'There is no trip to buy carbon credits for. Calculate one first.')
   }

@@ -105,11 +105,11 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
   async function showOrder(
     request: FastifyRequest<OrderRoute>,
     reply: FastifyReply,
-    page: 'ordering/order' | 'ordering/cancel',
+    page: 'checkout/order' | 'checkout/cancel',
   ) {
     let order = await findOrder(request)
     const path = `/o/${request.params.token}`
-    if (page === 'ordering/cancel' && order.status !== 'pending') return reply.redirect(path, 303)
+    if (page === 'checkout/cancel' && order.status !== 'pending') return reply.redirect(path, 303)
     const from = toPaymentReturn(request.query.payment)
     const payment = await findPayment(order, from === 'done' && order.status === 'pending')
     if (from === 'done') order = await findOrder(request)
@@ -136,7 +136,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
       formatDate: format.time,
     })
     return reply.renderView(
-      { page, fragment: 'ordering/_order' },
+      { page, fragment: 'checkout/_order' },
       {
         order: view,
         online,
@@ -158,11 +158,11 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
   }
 
   app.get<OrderRoute>('/o/:token', { onRequest: limitReturning }, async (request, reply) =>
-    showOrder(request, reply, 'ordering/order'),
+    showOrder(request, reply, 'checkout/order'),
   )
 
   app.get<OrderRoute>('/o/:token/cancel', { onRequest: limitReturning }, async (request, reply) =>
-    showOrder(request, reply, 'ordering/cancel'),
+    showOrder(request, reply, 'checkout/cancel'),
   )
 
   // The origin of the request is not checked. Only the guest's own pages know the token, and their

@@ -11,15 +11,15 @@ const BUNDLES = {
   'site.css': 'styles/site.css',
   'portal.css': 'portal/portal.css',
   'calculator.js': 'calculator/live-form.js',
-  'copy.js': 'qr-code/copy.js',
+  'copy.js': 'qr-codes/copy.js',
   'passkeys.js': 'accounts/passkeys.js',
   'docs.css': 'docs/docs.css',
   'docs.js': 'docs/docs.js',
   'messages.js': 'portal/messages.js',
   'progress.js': 'portal/progress.js',
-  'dashboard.js': 'portal/dashboard/dashboard.js',
-  'orders.js': 'portal/orders/list.js',
-  'order.js': 'portal/orders/order.js',
+  'dashboard.js': 'dashboard/dashboard.js',
+  'orders.js': 'orders/list.js',
+  'order.js': 'orders/order.js',
 }
 
 /** Files that are served unchanged. */

@@ -91,14 +91,11 @@ const pages: FastifyPluginAsync = async (app) => {
       const content = await buildContent(request, period)
       return reply
         .code(content.statusCode)
-        .renderView(
-          { page: 'portal/dashboard/_fragment' },
-          { ranges, hasReversedDates, ...content },
-        )
+        .renderView({ page: 'dashboard/_fragment' }, { ranges, hasReversedDates, ...content })
     }
     const nonce = reply.createStyleNonce()
-    return reply.streamPage('portal/dashboard/dashboard', { ranges, nonce }, async () =>
-      app.view('portal/dashboard/_content', {
+    return reply.streamPage('dashboard/dashboard', { ranges, nonce }, async () =>
+      app.view('dashboard/_content', {
         ...(await buildContent(request, period)),
         hasReversedDates,
         can: (permission: Permission) => request.can(permission),

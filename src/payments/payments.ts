@@ -78,7 +78,7 @@ export default fp(
     })
     app.orderPage.addSection({
       place: 'payment',
-      template: '/portal/orders/_payments',
+      template: '/orders/_payments',
       build: async (data) =>
         buildPaymentSection(await store.list(data.order.id), data, service !== null),
     })

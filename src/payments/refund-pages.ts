@@ -67,7 +67,7 @@ const pages: FastifyPluginAsync = async (app) => {
       return orderPage.renderInstead(request, reply, order)
     }
     return reply.renderView(
-      { page: 'portal/orders/refund', fragment: 'portal/orders/_refund-dialog' },
+      { page: 'orders/refund', fragment: 'orders/_refund-dialog' },
       {
         order: await orderPage.buildDialogView(request, order),
         refund,

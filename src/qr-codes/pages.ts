@@ -51,7 +51,7 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
       code: QrTestPage['code'] = null,
     ) =>
       reply.renderView(
-        { page: 'qr-code/qr-test', fragment: 'qr-code/_response' },
+        { page: 'qr-codes/qr-test', fragment: 'qr-codes/_response' },
         {
           ...buildPageView({ form, errors, numbers, code }),
         },

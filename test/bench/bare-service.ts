@@ -107,7 +107,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/admin/orders', async (reques
   const others = { currencies, views: [], notes: [] }
   const data = { query, ignored, selection: [], items, total, ...others }
   const list = buildListView(data, getFormatters('en-GB', timeZone), orderStore.calendar)
-  return reply.viewAsync('portal/orders/orders', {
+  return reply.viewAsync('orders/orders', {
     administrator: { email: 'admin@example.com' },
     can: () => true,
     list,

@@ -45,7 +45,7 @@ export default fp(
     app.portalPages.push(pages, orderMailPages)
     app.orderPage.addSection({
       place: 'emails',
-      template: '/portal/orders/_mails',
+      template: '/orders/_mails',
       build: async ({ order, format }) =>
         order.origin === 'guest'
           ? { view: buildOrderMailsView(order.id, await mail.listOfOrder(order.id), mail, format) }

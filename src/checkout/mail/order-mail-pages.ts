@@ -28,7 +28,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const locale = getLocale(request.headers['accept-language'])
     const format = getFormatters(locale, store.calendar.timeZone)
     const mails = buildOrderMailsView(id, await mail.listOfOrder(id), mail, format)
-    return reply.renderView({ page: 'portal/orders/_mails' }, { section: mails })
+    return reply.renderView({ page: 'orders/_mails' }, { section: mails })
   })
 
   app.post<Route>('/admin/orders/:id/mails/:mailId/send', MAIL, async (request, reply) => {

@@ -46,7 +46,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const locale = getRequestLocale(reply.request)
     const format = getFormatters(locale, timeZone)
     return reply.renderView(
-      { page: 'portal/orders/new-order', fragment: 'portal/orders/_new-order-part' },
+      { page: 'orders/new-order', fragment: 'orders/_new-order-part' },
       {
         form: buildNewOrderView({ form, key, errors, pricing, format }),
         isDuplicate,
@@ -84,11 +84,11 @@ const pages: FastifyPluginAsync = async (app) => {
   })
 
   app.post<FormRoute>('/admin/orders/new/emissions', WRITE, async (request, reply) =>
-    renderParts(request, reply, 'portal/orders/_emissions-parts'),
+    renderParts(request, reply, 'orders/_emissions-parts'),
   )
 
   app.post<FormRoute>('/admin/orders/new/price', WRITE, async (request, reply) =>
-    renderParts(request, reply, 'portal/orders/_price-part'),
+    renderParts(request, reply, 'orders/_price-part'),
   )
 
   app.post<FormRoute>('/admin/orders', WRITE, async (request, reply) => {

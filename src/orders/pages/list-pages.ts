@@ -58,8 +58,8 @@ const pages: FastifyPluginAsync = async (app) => {
     const isListOnly = request.headers['hx-target']?.toString().endsWith('#list') ?? false
     return reply.renderView(
       {
-        page: 'portal/orders/orders',
-        fragment: isListOnly ? 'portal/orders/_list-part' : 'portal/orders/_orders',
+        page: 'orders/orders',
+        fragment: isListOnly ? 'orders/_list-part' : 'orders/_orders',
       },
       {
         list,
@@ -74,10 +74,7 @@ const pages: FastifyPluginAsync = async (app) => {
     list: Awaited<ReturnType<typeof loadList>>,
     success?: ReturnType<typeof buildBulkSummary>,
   ) =>
-    reply.renderView(
-      { page: 'portal/orders/orders', fragment: 'portal/orders/_orders-parts' },
-      { list, success },
-    )
+    reply.renderView({ page: 'orders/orders', fragment: 'orders/_orders-parts' }, { list, success })
 
   /** Says what a bulk action leads to; `null` if there is nothing to say. */
   async function describeBulkAction(
@@ -116,7 +113,7 @@ const pages: FastifyPluginAsync = async (app) => {
       return renderBulkResult(reply, await loadList(request, form.query), NOTHING_SELECTED)
     }
     return reply.renderView(
-      { page: 'portal/orders/bulk-confirm', fragment: 'portal/orders/_bulk-confirm' },
+      { page: 'orders/bulk-confirm', fragment: 'orders/_bulk-confirm' },
       {
         ...buildBulkConfirmation(
           orders,

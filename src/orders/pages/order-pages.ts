@@ -154,7 +154,7 @@ const pages: FastifyPluginAsync = async (app) => {
       return orderPage.renderInstead(request, reply, order)
     }
     return reply.renderView(
-      { page: 'portal/orders/cancel', fragment: 'portal/orders/_cancel-dialog' },
+      { page: 'orders/cancel', fragment: 'orders/_cancel-dialog' },
       { order: await orderPage.buildDialogView(request, order) },
     )
   })

@@ -49,7 +49,7 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
 
   const renderNotFound = (reply: FastifyReply) => {
     if (reply.request.wantsFragment) throw new Problem(404, 'Order not found.')
-    return reply.code(404).renderView({ page: 'portal/orders/order-not-found' }, {})
+    return reply.code(404).renderView({ page: 'orders/order-not-found' }, {})
   }
 
   const getOrderUrl = (request: OrderRequest, order: Order): string =>
@@ -155,7 +155,7 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
     const { form } = state
     const locale = getLocale(request.headers['accept-language'])
     return reply.renderView(
-      { page: 'portal/orders/order', fragment: 'portal/orders/_order-parts' },
+      { page: 'orders/order', fragment: 'orders/_order-parts' },
       {
         order: await buildView(data, state),
         undo: await buildHistoryUndo(request, data),

@@ -52,7 +52,7 @@ export default fp(
     app.eraser.add({ eraseFormerCustomer: erasePlacements })
     app.orderPage.addSection({
       place: 'provider',
-      template: '/portal/orders/_offset-order',
+      template: '/orders/_offset-order',
       build: async (data, state) => {
         const { order } = data
         const provider = {

@@ -134,7 +134,7 @@ const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulf
         : null
     const context = parseListContext(request.query)
     return reply.code(isRead ? 200 : 502).renderView(
-      { page: 'portal/orders/provider-record', fragment: 'portal/orders/_provider-record' },
+      { page: 'orders/provider-record', fragment: 'orders/_provider-record' },
       {
         subject: {
           ...(await steps.buildSubject(request, order)),

@@ -102,7 +102,7 @@ export function createFulfilmentSteps(
     step: string,
     data: object = {},
   ) => ({
-    views: { page: 'portal/orders/fulfilment', fragment: 'portal/orders/_fulfilment-parts' },
+    views: { page: 'orders/fulfilment', fragment: 'orders/_fulfilment-parts' },
     data: {
       subject: await buildSubject(request, order),
       step,
