@@ -26,7 +26,6 @@ const FOLDERS = [
 
 /** What a folder imports from below it nevertheless: [importing file, imported file]. */
 const EXCEPTIONS = {
-  core: [['core/server/error-handler', 'database/database']],
   orders: [['orders/export/(payment-columns|export-worker)', 'payments/(payment|payment-reader)']],
 }
 

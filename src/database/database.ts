@@ -1,3 +1,4 @@
+import { Problem } from '../core/http/problem.js'
 /** A value of a query parameter; arrays are sent to PostgreSQL as arrays. */
 export type SqlValue = string | number | boolean | null | readonly (string | number)[]
 
@@ -45,6 +46,13 @@ export class DatabaseUnavailableError extends Error {
   ) {
     super(message, { cause })
     this.isTemporary = isTemporary
+  }
+
+  /** What the client is told */
+  get problem(): Problem {
+    return new Problem(503, 'The database is not responding. Try again in a few seconds.', {
+      headers: { 'retry-after': '5' },
+    })
   }
 }
 

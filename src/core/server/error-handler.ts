@@ -14,7 +14,6 @@ import { toFieldErrors, toParameterErrors } from '../validation/field-errors.js'
 import { isApiPath, isDecodable } from '../http/request-path.js'
 import { buildErrorPage } from '../html/error-page.js'
 import { logError } from '../http/log-error.js'
-import { DatabaseUnavailableError } from '../../database/database.js'
 import { createValidationProblem, Problem, createUnexpectedProblem } from '../http/problem.js'
 import { API_POLICY } from './security-headers.js'
 
@@ -34,14 +33,13 @@ const CLIENT_ERRORS: Record<string, string> = {
 const isIncompleteBody = ({ code }: Partial<FastifyError>, { raw }: FastifyRequest): boolean =>
   code === 'ECONNRESET' && !raw.complete
 
-/** Converts any error to a Problem; internal errors become a plain 500. */
+/**
+ * Converts any error to a Problem: the one that it has, as DatabaseUnavailableError does, or a plain
+ * 500 for internal errors.
+ */
 function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof DatabaseUnavailableError) {
-    return new Problem(503, 'The database is not responding. Try again in a few seconds.', {
-      headers: { 'retry-after': '5' },
-    })
-  }
+  if ('problem' in error && error.problem instanceof Problem) return error.problem
   if (isIncompleteBody(error, request)) return new Problem(400, 'The body is incomplete.')
   if (error.validation) {
     const convert = error.validationContext === 'body' ? toFieldErrors : toParameterErrors
