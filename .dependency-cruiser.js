@@ -15,6 +15,7 @@ const FOLDERS = [
   'nocodb',
   'provider',
   'payments',
+  'exports',
   'certificates',
   'checkout',
   'webhooks',
@@ -24,31 +25,13 @@ const FOLDERS = [
   'commands',
 ]
 
-/** What a folder imports from below it nevertheless: [importing file, imported file]. */
-const EXCEPTIONS = {
-  orders: [['orders/export/(payment-columns|export-worker)', 'payments/(payment|payment-reader)']],
-}
-
-/** Rules against imports from the folders below; an exception permits one file one import. */
-const downwards = FOLDERS.slice(0, -1).flatMap((folder, index) => {
-  const below = `^src/(${FOLDERS.slice(index + 1).join('|')})/`
-  const exceptions = EXCEPTIONS[folder] ?? []
-  const files = exceptions.map(([from]) => `^src/${from}\\.ts$`)
-  return [
-    {
-      name: `${folder}-imports-from-above`,
-      severity: 'error',
-      from: { path: `^src/${folder}/`, pathNot: files },
-      to: { path: below },
-    },
-    ...exceptions.map(([from, to]) => ({
-      name: `${folder}-imports-from-above`,
-      severity: 'error',
-      from: { path: `^src/${from}\\.ts$` },
-      to: { path: below, pathNot: `^src/${to}\\.ts$` },
-    })),
-  ]
-})
+/** Rules against imports from the folders below. */
+const downwards = FOLDERS.slice(0, -1).map((folder, index) => ({
+  name: `${folder}-imports-from-above`,
+  severity: 'error',
+  from: { path: `^src/${folder}/` },
+  to: { path: `^src/(${FOLDERS.slice(index + 1).join('|')})/` },
+}))
 
 /**
  * Import rules of `src`, checked by `npm run lint`.
@@ -93,15 +76,16 @@ export default {
       from: {
         path: '^src/(calculator|orders|nocodb|database)/',
         pathNot:
-          '^src/orders/pages/|/(calculator|orders|events|erasure|export|pages|routes|[a-z-]+-(pages|routes|plugin)|state-store|stream-orders|freshness-header|open-order-store)\\.ts$',
+          '^src/orders/pages/|/(calculator|orders|events|erasure|pages|routes|[a-z-]+-(pages|routes|plugin)|state-store|freshness-header|open-order-store)\\.ts$',
       },
       to: { path: '^node_modules/(fastify|@fastify)/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'stores-are-behind-their-interface',
-      comment: 'Others use order-store.ts; import and export read and write database rows in bulk.',
+      comment:
+        'Others use order-store.ts; import and exports write and read database rows in bulk.',
       severity: 'error',
-      from: { pathNot: '^src/(orders/(store|import|export)|nocodb|commands|demo)/' },
+      from: { pathNot: '^src/(orders/(store|import)|exports|nocodb|commands|demo)/' },
       to: {
         path: '^src/(orders/store/|nocodb/)',
         pathNot:

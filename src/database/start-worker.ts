@@ -11,7 +11,7 @@ function getTypeScriptLoader(): string[] {
 /**
  * Starts a worker thread.
  *
- * @param module path from `src` without extension, such as `orders/export/export-worker`
+ * @param module path from `src` without extension, such as `exports/export-worker`
  */
 export function startWorker(
   module: string,

@@ -5,7 +5,7 @@ import ExcelJS from 'exceljs'
 import { openReadOnly } from '../../src/database/open-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { toOrder, READ_COLUMNS, type ReadRow } from '../../src/orders/store/order-row.js'
-import { createExcelColumns } from '../../src/orders/export/excel-columns.js'
+import { createExcelColumns } from '../../src/exports/excel-columns.js'
 
 // The baseline for exports, with the libraries alone: SQLite rows joined into lines, and the
 // streaming writer of exceljs.

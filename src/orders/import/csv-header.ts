@@ -1,6 +1,6 @@
 import { ImportedOrder, Order } from '../order.js'
-import { CALCULATION_COLUMNS } from '../export/calculation-columns.js'
-import { PAYMENT_COLUMNS } from '../export/payment-columns.js'
+import { CALCULATION_COLUMNS } from '../calculation-columns.js'
+import { PAYMENT_COLUMNS } from '../payment-columns.js'
 import type { ImportError } from './import-errors.js'
 
 /** A column of an import file; named after a field of an order. */

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { Problem } from '../../core/http/problem.js'
-import type { OrderDatabase } from '../store/order-store.js'
+import { Problem } from '../core/http/problem.js'
+import type { OrderDatabase } from '../orders/store/order-store.js'
 import { startExportWorker } from './export-client.js'
 import type { ExportRequest } from './export-request.js'
 

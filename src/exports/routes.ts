@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { problemResponses } from '../../core/http/problem.js'
+import { problemResponses } from '../core/http/problem.js'
 import { CONTENT_TYPES, ExportQuery } from './export-request.js'
 import type { StreamOrders } from './stream-orders.js'
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { stringEnum } from '../../core/validation/string-enum.js'
-import { OrderFilters, OrderSortSchema, type OrderSort } from '../order-filters.js'
+import { stringEnum } from '../core/validation/string-enum.js'
+import { OrderFilters, OrderSortSchema, type OrderSort } from '../orders/order-filters.js'
 
 const EXPORT_FORMATS = ['csv', 'xlsx'] as const
 type ExportFormat = (typeof EXPORT_FORMATS)[number]

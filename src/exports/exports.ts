@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { addFreshnessHeader } from '../freshness-header.js'
+import { addFreshnessHeader } from '../orders/freshness-header.js'
 import { ExportQuery } from './export-request.js'
 import { createExportRecorder } from './record-export.js'
 import routes from './routes.js'

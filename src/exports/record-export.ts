@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { AuditLog } from '../../audit/audit-log.js'
-import type { OrderStore } from '../store/order-store.js'
-import { DEFAULT_SORT } from '../order-filters.js'
+import type { AuditLog } from '../audit/audit-log.js'
+import type { OrderStore } from '../orders/store/order-store.js'
+import { DEFAULT_SORT } from '../orders/order-filters.js'
 import type { ExportRequest } from './export-request.js'
 
 /** Larger exports require a recent sign-in */

@@ -10,18 +10,13 @@ import {
   READ_NAMES,
   fromStatusCode,
   type ReadRow,
-} from '../store/order-row.js'
-import { escapeFormula } from '../../core/formatting/formula-escaping.js'
-import type { Checkout } from '../checkout.js'
-import { Order } from '../order.js'
-import { CALCULATION_COLUMNS, getCalculationValues } from './calculation-columns.js'
-import {
-  findNoPayments,
-  getPaymentValues,
-  PAYMENT_COLUMNS,
-  type FindPayments,
-  type PaymentValues,
-} from './payment-columns.js'
+} from '../orders/store/order-row.js'
+import { escapeFormula } from '../core/formatting/formula-escaping.js'
+import type { Checkout } from '../orders/checkout.js'
+import { Order } from '../orders/order.js'
+import { CALCULATION_COLUMNS, getCalculationValues } from '../orders/calculation-columns.js'
+import { findNoPayments, getPaymentValues, type FindPayments } from './payment-columns.js'
+import { PAYMENT_COLUMNS, type PaymentValues } from '../orders/payment-columns.js'
 
 type Column = (typeof READ_NAMES)[number]
 

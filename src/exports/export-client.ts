@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { startWorker, toWorkerError } from '../../database/start-worker.js'
-import type { OrderDatabase } from '../store/order-store.js'
+import { startWorker, toWorkerError } from '../database/start-worker.js'
+import type { OrderDatabase } from '../orders/store/order-store.js'
 import { CHUNK_BYTES } from './chunked-writer.js'
 import type { ExportRequest } from './export-request.js'
 
@@ -24,7 +24,7 @@ const MEMORY = { maxYoungGenerationSizeMb: 8 }
  * connection end with the stream.
  */
 export function startExportWorker(task: ExportTask, stallTimeoutMs = STALL_TIMEOUT_MS): Readable {
-  const worker = startWorker('orders/export/export-worker', task, MEMORY)
+  const worker = startWorker('exports/export-worker', task, MEMORY)
   let stallTimer: NodeJS.Timeout | undefined
   let isComplete = false
 

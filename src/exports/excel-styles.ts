@@ -1,5 +1,5 @@
 import type { Fill, Style } from 'exceljs'
-import type { OrderStatus } from '../order-status.js'
+import type { OrderStatus } from '../orders/order-status.js'
 
 // exceljs finds styles by identity, so each style is created once and shared by all cells.
 

@@ -1,4 +1,4 @@
-import type { Order } from '../order.js'
+import type { Order } from './order.js'
 
 /** The columns about the recorded calculation of an order, after all others; gases in kg. */
 export const CALCULATION_COLUMNS = [

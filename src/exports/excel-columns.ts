@@ -1,10 +1,10 @@
 import type { Style } from 'exceljs'
-import { getMinorUnitDigits } from '../../core/formatting/money-formatter.js'
-import type { Order } from '../order.js'
-import { getCalculationValues } from './calculation-columns.js'
+import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
+import type { Order } from '../orders/order.js'
+import { getCalculationValues } from '../orders/calculation-columns.js'
 import { COUNT, DATE, GAS, MASS, getMoneyStyle, getStatusStyle, TEXT } from './excel-styles.js'
-import { toExcelText } from './excel-text.js'
-import type { PaymentValues } from './payment-columns.js'
+import { toExcelText } from '../orders/excel-text.js'
+import type { PaymentValues } from '../orders/payment-columns.js'
 import { Temporal } from 'temporal-polyfill'
 
 const DAY_MS = 86_400_000
