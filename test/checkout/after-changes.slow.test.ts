@@ -454,3 +454,22 @@ t.test('a cancellation never ended if Stripe kept the payment page open', async 
   await guest.post(`${path}/cancel`, new URLSearchParams())
   t.equal((await getOrder(ann, '1')).status, 'cancelled')
 })
+
+t.test('an order that was cancelled during its purchase stayed unfinished later', async (t) => {
+  const { provider, ann, guest, app } = await startAutoFulfilment(t)
+  const path = await placeOrder(guest)
+  provider.latencyMs = 300
+  await ann.call('PATCH', ORDER, { status: 'paid' })
+  await waitFor(async () => {
+    const sql = `SELECT id FROM orders WHERE attempt ->> 'state' = 'sent'`
+    return (await app.database.query(sql)).length > 0
+  })
+  await ann.call('DELETE', ORDER)
+  await waitFor(async () => (await getOrder(ann, '1')).orderSourceId !== null)
+  t.equal((await getOrder(ann, '1')).status, 'cancelled')
+  provider.latencyMs = 0
+  await ann.call('PATCH', ORDER, { status: 'paid' })
+  await waitForStatus(ann, '1', 'fulfilled')
+  await waitForCertificate(guest, path)
+  t.equal(provider.ledger.orders.length, 1)
+})

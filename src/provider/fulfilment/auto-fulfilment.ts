@@ -274,7 +274,10 @@ export function createAutoFulfilment({
     consume: (async (tx, event) => {
       const { order } = event
       if (isErased(order)) await erasePlacements(tx, order.id)
-      if (!isPlacedWhenPaid(order, event.previousStatus)) return
+      // It was cancelled during its purchase.
+      const isRestored = event.previousStatus === 'cancelled' && order.status === 'paid'
+      const isPlaced = isRestored && order.orderSourceId !== null && order.origin === 'guest'
+      if (!isPlaced && !isPlacedWhenPaid(order, event.previousStatus)) return
       const identity = JSON.stringify(['fulfil', order.id, order.version, order.updatedAt])
       await enqueueMessage(tx, {
         id: `fulfil_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
