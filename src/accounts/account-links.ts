@@ -1,8 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Queryable } from '../database/database.js'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
+import { HOUR_MS, MINUTE_MS } from '../core/time.js'
 
 /** Links for setting a password, by purpose. The purposes are stored, so never rename one. */
 export const LINK_PURPOSES = {

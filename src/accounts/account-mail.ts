@@ -6,11 +6,10 @@ import { enqueueMessage, type Message } from '../events/outbox.js'
 import type { Sender, SendResult } from '../events/outbox-worker.js'
 import { isNotice, NOTICE_TEXTS, type Notice, type NoticePayload } from './notices.js'
 import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
+import { HOUR_MS, MINUTE_MS } from '../core/time.js'
 
 const QUEUE = 'account-mail'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS]
 const CONCURRENCY = 3
 /** Time allowed for creating the link and recording the attempt */

@@ -5,8 +5,8 @@ import { Problem } from '../core/http/problem.js'
 import { isEmail, toMailbox } from '../core/validation/email-address.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import { toText } from './password-form.js'
+import { MINUTE_MS } from '../core/time.js'
 
-const MINUTE_MS = 60_000
 const PER_CLIENT = { limit: 10, windowMs: 15 * MINUTE_MS }
 const PER_EMAIL = { limit: 3, windowMs: 60 * MINUTE_MS }
 

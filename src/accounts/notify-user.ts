@@ -5,6 +5,7 @@ import { getBrowserName } from './browser-name.js'
 import { createIdentifierHasher } from './hashed-identifier.js'
 import type { Notice, NoticePayload } from './notices.js'
 import { findUser } from './principal.js'
+import { DAY_MS } from '../core/time.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -17,8 +18,6 @@ declare module 'fastify' {
     notifyUser(request: FastifyRequest, email: string, notice: Notice): Promise<void>
   }
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Notices to users about their own accounts. */
 export default fp(

@@ -14,6 +14,7 @@ import { isUnsafeMethod } from '../core/http/fetch-metadata.js'
 import { Problem } from '../core/http/problem.js'
 import { findUser, getUser } from './principal.js'
 import { isApiPath } from '../core/http/request-path.js'
+import { MINUTE_MS } from '../core/time.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -41,7 +42,6 @@ declare module 'fastify' {
   }
 }
 
-const MINUTE_MS = 60_000
 const RECENT_MS = 10 * MINUTE_MS
 /** Longer, so that a user who could open a form can also submit it */
 const RECENT_FOR_FORMS_MS = 30 * MINUTE_MS

@@ -10,6 +10,7 @@ import type { Account } from './account-store.js'
 import { isKey } from './api-keys/key-format.js'
 import { getUser, type Principal, type User } from './principal.js'
 import { createSessionTokens, createSessions, type Session, type Sessions } from './sessions.js'
+import { HOUR_MS, MINUTE_MS } from '../core/time.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -51,9 +52,6 @@ function createUnauthorizedProblem({ headers, url }: FastifyRequest): Problem {
     headers: { 'www-authenticate': isGiven ? 'Bearer error="invalid_token"' : 'Bearer' },
   })
 }
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 
 const CROSS_ORIGIN_API_REQUEST =
   'A request with a session cookie must come from the same origin. Send the token as “Authorization: Bearer” instead, or an Origin header with the origin of this service.'

@@ -9,6 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Account } from './account-store.js'
 import { deriveKey } from '../core/config/signer.js'
 import { timingSafeEqualText } from '../core/http/timing-safe-equal.js'
+import { MINUTE_MS } from '../core/time.js'
 
 /** A session of a user. Timestamps are in ms since 1970. */
 export interface Session {
@@ -50,7 +51,6 @@ interface Row {
   multi_factor: number
 }
 
-const MINUTE_MS = 60_000
 /** How long a session lasts, however much it is used. */
 const SESSION_MS = 8 * 60 * MINUTE_MS
 const OWNER_IDLE_MS = 30 * MINUTE_MS

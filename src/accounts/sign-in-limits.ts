@@ -6,9 +6,8 @@ import {
 } from '../database/state-store/key-value-store.js'
 import type { DeviceTokens } from './device-token.js'
 import type { HashIdentifier } from './hashed-identifier.js'
+import { DAY_MS, MINUTE_MS } from '../core/time.js'
 
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 const KNOWN_ADDRESS_TTL_MS = 30 * DAY_MS
 
 /** What is known about a client before its password is checked. */

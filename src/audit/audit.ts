@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import { createAuditLog, type AuditLog } from './audit-log.js'
+import { DAY_MS, HOUR_MS } from '../core/time.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -13,9 +14,6 @@ declare module 'fastify' {
     readonly actor: string
   }
 }
-
-const HOUR_MS = 60 * 60 * 1000
-const DAY_MS = 24 * HOUR_MS
 
 /** The audit log, and the job that deletes entries older than AUDIT_RETENTION_DAYS. */
 export default fp(

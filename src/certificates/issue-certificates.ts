@@ -28,24 +28,22 @@ import {
   type CertificateContent,
 } from './certificate.js'
 import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.js'
 
 /** The queue of certificates to issue. */
 export const CERTIFICATE_QUEUE = 'certificate'
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
 /** More than two days, so that no certificate is lost if NocoDB is down for a weekend. */
 const RETRY_DELAYS_MS = [
-  5 * SECOND,
-  30 * SECOND,
-  2 * MINUTE,
-  10 * MINUTE,
-  HOUR,
-  4 * HOUR,
-  12 * HOUR,
-  24 * HOUR,
-  24 * HOUR,
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  HOUR_MS,
+  4 * HOUR_MS,
+  12 * HOUR_MS,
+  24 * HOUR_MS,
+  24 * HOUR_MS,
 ]
 /** After this many failures, a certificate is issued without the provider's details. */
 const MAX_FAILURES = 3
@@ -268,7 +266,7 @@ export function createCertificateIssuer({
     sender: {
       queuePrefix: CERTIFICATE_QUEUE,
       concurrency: CONCURRENCY,
-      leaseMs: MAX_REQUESTS * (source?.maxRequestMs ?? 0) + 10 * SECOND,
+      leaseMs: MAX_REQUESTS * (source?.maxRequestMs ?? 0) + 10 * SECOND_MS,
       retryDelaysMs,
       async send(message): Promise<SendResult> {
         const order = await getMessageOrder(store, message)

@@ -2,8 +2,8 @@ import type { HashIdentifier } from '../accounts/hashed-identifier.js'
 import { Problem } from '../core/http/problem.js'
 import type { KeyValueStore } from '../database/state-store/key-value-store.js'
 import { toMailbox } from '../core/validation/email-address.js'
+import { MINUTE_MS } from '../core/time.js'
 
-const MINUTE_MS = 60_000
 const WINDOW_MS = 60 * MINUTE_MS
 
 export interface OrderLimits {

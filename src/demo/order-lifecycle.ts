@@ -1,8 +1,6 @@
 import type { OrderChanges } from '../orders/order.js'
 import type { Random } from './random.js'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+import { DAY_MS, HOUR_MS } from '../core/time.js'
 
 /** The shop creates orders and records payments; administrators do the rest. */
 export const SHOP = 'shop@example.com'

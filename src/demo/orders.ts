@@ -9,9 +9,7 @@ import { TRADES, type DemoCustomer, type Trade } from './customers.js'
 import { createLifecycle, SHOP } from './order-lifecycle.js'
 import { createDemoTrip } from './trips.js'
 import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
-
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
+import { DAY_MS, HOUR_MS } from '../core/time.js'
 
 /** Relative demand by weekday, from Sunday; highest when charter weeks start or end. */
 const WEEKDAYS = [0.75, 1.05, 0.95, 0.95, 1.05, 1.3, 1.25]

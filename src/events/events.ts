@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import { createOutboxWorker, type OutboxWorker } from './outbox-worker.js'
+import { HOUR_MS } from '../core/time.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -9,7 +10,6 @@ declare module 'fastify' {
 }
 
 const POLL_MS = 500
-const HOUR_MS = 60 * 60 * 1000
 
 /** Sends the messages in the outbox. */
 export default fp(

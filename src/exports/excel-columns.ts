@@ -6,8 +6,7 @@ import { COUNT, DATE, GAS, MASS, getMoneyStyle, getStatusStyle, TEXT } from './e
 import { toExcelText } from '../orders/excel-text.js'
 import type { PaymentValues } from '../orders/payment-columns.js'
 import { Temporal } from 'temporal-polyfill'
-
-const DAY_MS = 86_400_000
+import { DAY_MS } from '../core/time.js'
 
 /**
  * Creates a function that converts an ISO timestamp to a Date whose UTC fields are the local time in

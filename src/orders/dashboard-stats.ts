@@ -13,6 +13,7 @@ import type { OrderException } from './order-filters.js'
 import type { DayRange, OrderStatistics, OrderSummary } from './order-statistics.js'
 import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
+import { HOUR_MS } from '../core/time.js'
 
 export const PRESET_RANGES = ['7d', '30d', '90d', 'all'] as const
 /** A period that ends today; `all` also includes orders with a date in the future. */
@@ -142,8 +143,6 @@ function toFigures({ ordersByStatus, ...totals }: OrderSummary): Figures {
     fulfillment: { fulfilled, total, rate: total === 0 ? 0 : fulfilled / total },
   }
 }
-
-const HOUR_MS = 60 * 60 * 1000
 
 async function getCohort(
   statistics: OrderStatistics,

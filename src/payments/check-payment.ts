@@ -7,6 +7,7 @@ import type { PaymentStore } from './payment-store.js'
 import { createBusyProblem, settlePayment } from './settle-payment.js'
 import { StripeRefusedError } from './stripe-error.js'
 import type { StripeGateway } from './stripe-gateway.js'
+import { DAY_MS, HOUR_MS } from '../core/time.js'
 
 export interface PaymentServices {
   store: OrderStore
@@ -33,8 +34,6 @@ interface CheckedPayment {
   url: string | null
 }
 
-const HOUR_MS = 60 * 60 * 1000
-const DAY_MS = 24 * HOUR_MS
 /**
  * A payment whose session ID is still unknown is checked again after this time. By then, a session
  * whose ID was lost has expired: sessions are open for a day.

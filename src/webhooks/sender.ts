@@ -11,25 +11,23 @@ import { LEASE_MS, type HttpDelivery } from './http-delivery.js'
 import { getEndpointId, QUEUE_PREFIX } from './message.js'
 import type { SecretCipher } from '../core/config/secret-cipher.js'
 import { signMessage } from './signature.js'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.js'
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
 const RETRY_DELAYS_MS = [
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
 ]
 
 /** Maximum number of concurrent deliveries to an endpoint */
 const CONCURRENCY = 10
-const MAX_FAILING_MS = 5 * 24 * HOUR
+const MAX_FAILING_MS = 5 * 24 * HOUR_MS
 
 interface SenderOptions {
   database: Database
@@ -71,7 +69,7 @@ export function createWebhookSender({
       return { outcome: 'retry', status: null, detail }
     }
     const { id } = message
-    const timestamp = Math.floor(now() / SECOND)
+    const timestamp = Math.floor(now() / SECOND_MS)
     const body = JSON.stringify(message.payload)
     const headers = {
       'content-type': 'application/json',

@@ -6,8 +6,7 @@ import { isActive, type ApiKey } from './api-key-store.js'
 import { getFormatters, type Formatters } from '../../core/formatting/formatters.js'
 import { API_KEY_SCOPE_NAMES, API_KEY_SCOPES } from '../permissions.js'
 import { validateNewApiKey, type NewApiKeyRequest } from './new-api-key.js'
-
-const DAY_MS = 24 * 60 * 60 * 1000
+import { DAY_MS } from '../../core/time.js'
 
 /** Choices for the lifetime of a key. */
 const LIFETIMES = [

@@ -12,6 +12,7 @@ import { createSecondFactorStore, hasStoredFactor, type Passkey } from './second
 import { buildTotpUri, createTotpSecret, verifyTotp } from './totp.js'
 import { createChallenges } from './webauthn-challenges.js'
 import { createHash, randomBytes } from 'node:crypto'
+import { MINUTE_MS } from '../../core/time.js'
 
 const CODES = 10
 /** 120 bits: a fast hash is sufficient for secrets of at least 112 bits (ASVS 5.0, 6.5.2). */
@@ -36,7 +37,6 @@ const hashRecoveryCode = (code: string): string =>
 const normalize = (code: string): string =>
   code.toLowerCase().replace(/[\s-]/g, '').replace(/[il]/g, '1').replace(/o/g, '0')
 
-const MINUTE_MS = 60_000
 /** Wrong codes on one known device */
 const DEVICE_BUDGET: Budget = { limit: 10, windowMs: 15 * MINUTE_MS }
 /** Wrong codes for one account on all other devices */

@@ -7,22 +7,20 @@ import type { RenderMail } from './mail-renderer.js'
 import type { FindMailObstacle } from './mail-obstacles.js'
 import type { MailType } from './mail-types.js'
 import { getPayload, MAIL_QUEUE } from './message.js'
-
-const MINUTE = 60 * 1000
-const HOUR = 60 * MINUTE
+import { HOUR_MS, MINUTE_MS } from '../../core/time.js'
 
 /** Three days, so that no email is lost if the mail server is down for a weekend. */
 const RETRY_DELAYS_MS = [
-  MINUTE,
-  5 * MINUTE,
-  15 * MINUTE,
-  HOUR,
-  2 * HOUR,
-  4 * HOUR,
-  8 * HOUR,
-  12 * HOUR,
-  24 * HOUR,
-  24 * HOUR,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  HOUR_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+  8 * HOUR_MS,
+  12 * HOUR_MS,
+  24 * HOUR_MS,
+  24 * HOUR_MS,
 ]
 
 const CONCURRENCY = 3

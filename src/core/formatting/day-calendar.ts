@@ -1,12 +1,11 @@
 import { Temporal } from 'temporal-polyfill'
+import { DAY_MS } from '../time.js'
 
 /** Days since 1 January 1970. */
 export type Day = number
 
 /** The length of the periods of a timeline. Weeks start on Monday (ISO 8601). */
 export type Granularity = 'day' | 'week' | 'month'
-
-const DAY_MS = 86_400_000
 
 /** Formats a day as `2026-11-20`. */
 export const formatIsoDate = (day: Day): string => new Date(day * DAY_MS).toISOString().slice(0, 10)

@@ -6,6 +6,7 @@ import { isErased, toErased } from '../erasure.js'
 import type { OrderEvent } from '../order-event.js'
 import { countMessages, enqueueMessage, eraseMessages, UNSENT_STATES } from '../../events/outbox.js'
 import type { Sender } from '../../events/outbox-worker.js'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.js'
 
 /**
  * Turns an order event into outbox messages, in a transaction. An event can be passed more than
@@ -19,11 +20,15 @@ export const EVENT_QUEUE = 'event'
 
 const BATCH_SIZE = 100
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const RETRY_DELAYS_MS = [30 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 12 * HOUR]
-const FIRST_DELAY_MS = 5 * SECOND
+const RETRY_DELAYS_MS = [
+  30 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+]
+const FIRST_DELAY_MS = 5 * SECOND_MS
 
 interface Job {
   consumer: string
@@ -131,7 +136,7 @@ export function createEventDispatcher(
     sender: {
       queuePrefix: EVENT_QUEUE,
       concurrency: 1,
-      leaseMs: MINUTE,
+      leaseMs: MINUTE_MS,
       retryDelaysMs: RETRY_DELAYS_MS,
       async send({ type, payload }) {
         const consume = consumers.get(type)

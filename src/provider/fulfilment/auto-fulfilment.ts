@@ -27,6 +27,7 @@ import type { Fulfilment } from './placement.js'
 import type { FulfilResult, ProviderFailure } from './results.js'
 import { findSharedProviderOrders } from '../../orders/shared-provider-order.js'
 import { findDifferences } from '../../orders/verify-response.js'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.js'
 
 /** Stored as the user who places orders automatically. */
 export const AUTO_FULFILMENT = 'auto-fulfilment'
@@ -34,21 +35,18 @@ export const AUTO_FULFILMENT = 'auto-fulfilment'
 /** The queue of orders to place. */
 export const FULFILMENT_QUEUE = 'fulfilment'
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
 /** About three days, because a provider may be unavailable for a weekend. */
 const RETRY_DELAYS_MS = [
-  5 * SECOND,
-  30 * SECOND,
-  2 * MINUTE,
-  10 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  6 * HOUR,
-  12 * HOUR,
-  24 * HOUR,
-  24 * HOUR,
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+  24 * HOUR_MS,
+  24 * HOUR_MS,
 ]
 
 /** Maximum number of orders placed concurrently. */
@@ -292,7 +290,7 @@ export function createAutoFulfilment({
     sender: {
       queuePrefix: FULFILMENT_QUEUE,
       concurrency: CONCURRENCY,
-      leaseMs: MAX_REQUESTS * maxRequestMs + 10 * SECOND,
+      leaseMs: MAX_REQUESTS * maxRequestMs + 10 * SECOND_MS,
       retryDelaysMs,
       send,
     } satisfies Sender,

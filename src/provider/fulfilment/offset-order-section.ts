@@ -22,6 +22,7 @@ import type {
 import type { ProviderOrderRef } from '../../orders/store/order-store.js'
 import type { Fulfilment } from './placement.js'
 import type { ProviderNotice } from './provider-notices.js'
+import { MINUTE_MS } from '../../core/time.js'
 
 /** What the section shows besides the order. */
 interface ProviderData {
@@ -90,7 +91,6 @@ function buildPurchaseWarnings(
  * Added to the earliest time for the next check, because the displayed time has no seconds and
  * would be too early.
  */
-const MINUTE_MS = 60_000
 
 /** Builds the view of an attempt whose outcome is unknown. */
 function buildUnresolvedView(
