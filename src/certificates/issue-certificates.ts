@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Database, Queryable } from '../database/database.js'
 import { getNumberFormatter } from '../core/formatting/number-formatter.js'
 import {
@@ -14,7 +13,7 @@ import { getEventTypes } from '../orders/order-event.js'
 import type { Order } from '../orders/order.js'
 import type { EventConsumer } from '../orders/events/event-dispatcher.js'
 import { getMessageOrder } from '../orders/order-messages.js'
-import { enqueueMessage, type Message } from '../events/outbox.js'
+import { enqueueMessage, getMessageId, type Message } from '../events/outbox.js'
 import type { Sender, SendResult } from '../events/outbox-worker.js'
 import { isSameTons } from '../orders/verify-response.js'
 import type { OffsetOrderSource } from '../provider/order-source-client.js'
@@ -252,9 +251,8 @@ export function createCertificateIssuer({
         // Imported orders may have evidence, and no certificate here.
         if (existing === null && !(await changedEvidence(order))) return
       }
-      const identity = JSON.stringify(['certificate', order.id, order.version, order.updatedAt])
       await enqueueMessage(tx, {
-        id: `cert_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
+        id: getMessageId('cert', 'certificate', order.id, order.version, order.updatedAt),
         queue: CERTIFICATE_QUEUE,
         sequence: `certificate:${order.id}`,
         type: 'order.fulfilled',

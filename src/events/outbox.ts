@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Queryable } from '../database/database.js'
 
@@ -17,6 +18,16 @@ export type MessageState = (typeof MESSAGE_STATES)[number]
 
 /** The states of messages that should have been sent. */
 export const UNSENT_STATES = ['pending', 'failed'] as const satisfies readonly MessageState[]
+
+/**
+ * The ID of a message, always the same for the same occasion, so that processing an event twice adds
+ * one message.
+ *
+ * @param occasion what tells the message from all others with this prefix. With NocoDB, consecutive
+ *   edits of an order can have the same version, so its `updatedAt` is part of it.
+ */
+export const getMessageId = (prefix: string, ...occasion: readonly (string | number)[]): string =>
+  `${prefix}_${createHash('sha256').update(JSON.stringify(occasion)).digest('hex').slice(0, 32)}`
 
 export interface NewMessage {
   /** A message whose ID already exists is not added again */

@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { getEventTypes, type OrderEvent, type OrderEventType } from '../orders/order-event.js'
 import type { Queryable } from '../database/database.js'
 import { toErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
-import { eraseMessages, type NewMessage } from '../events/outbox.js'
+import { eraseMessages, getMessageId, type NewMessage } from '../events/outbox.js'
 import { TEST_EVENT_TYPE } from './event-types.js'
 
 /** Queues of webhook deliveries are named after their endpoint. */
@@ -23,8 +23,7 @@ export interface WebhookBody {
 }
 
 /** The `webhook-id`. It must not contain dots, which separate the signed parts. */
-const createId = (...parts: readonly (string | number)[]): string =>
-  `msg_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`
+const createId = (...parts: readonly (string | number)[]): string => getMessageId('msg', ...parts)
 
 const isTooLong = (body: WebhookBody): boolean =>
   Buffer.byteLength(JSON.stringify(body)) >= MAX_BODY_BYTES

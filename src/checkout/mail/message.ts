@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Queryable } from '../../database/database.js'
 import { ERASED_EMAIL, isCustomer, isErased } from '../../orders/erasure.js'
 import type { Order } from '../../orders/order.js'
 import {
   cancelOtherMessages,
   enqueueMessage,
+  getMessageId,
   resumeMessage,
   eraseMessages,
   type Message,
@@ -58,10 +58,9 @@ export async function enqueueMail(
 ): Promise<void> {
   if (!isMailOrder(order)) return
   const { id: orderId, createdAt, orderNumber, customerEmail: to } = order
-  const key = JSON.stringify([orderId, createdAt, type, occasion])
   const payload: MailPayload = { to, orderCreatedAt: createdAt, orderNumber, copy: 0 }
   const message = {
-    id: `mail_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`,
+    id: getMessageId(MAIL_QUEUE, orderId, createdAt, type, occasion),
     queue: MAIL_QUEUE,
     sequence: `${MAIL_QUEUE}:${orderId}`,
     type,

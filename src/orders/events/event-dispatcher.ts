@@ -1,10 +1,15 @@
-import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database, Queryable } from '../../database/database.js'
 import type { OrderStore } from '../store/order-store.js'
 import { isErased, toErased } from '../erasure.js'
 import type { OrderEvent } from '../order-event.js'
-import { countMessages, enqueueMessage, eraseMessages, UNSENT_STATES } from '../../events/outbox.js'
+import {
+  countMessages,
+  enqueueMessage,
+  eraseMessages,
+  getMessageId,
+  UNSENT_STATES,
+} from '../../events/outbox.js'
 import type { Sender } from '../../events/outbox-worker.js'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.js'
 
@@ -69,9 +74,8 @@ export function createEventDispatcher(
   /** Stores an event apart from the others, to be retried by the outbox. */
   async function setAside({ consumer, event }: Job): Promise<void> {
     const { order } = event
-    const identity = JSON.stringify([consumer, order.id, order.version, order.updatedAt])
     const message = {
-      id: `event_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
+      id: getMessageId('event', consumer, order.id, order.version, order.updatedAt),
       queue: EVENT_QUEUE,
       sequence: `${EVENT_QUEUE}:${consumer}:${order.id}`,
       type: consumer,

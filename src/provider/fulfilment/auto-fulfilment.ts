@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Queryable } from '../../database/database.js'
 import type { OrderStore } from '../../orders/store/order-store.js'
 import {
@@ -12,7 +11,7 @@ import { isPaid, type OrderStatus } from '../../orders/order-status.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { EventConsumer } from '../../orders/events/event-dispatcher.js'
 import { getMessageOrder } from '../../orders/order-messages.js'
-import { enqueueMessage, eraseMessages, type Message } from '../../events/outbox.js'
+import { enqueueMessage, eraseMessages, getMessageId, type Message } from '../../events/outbox.js'
 import type { Sender, SendResult } from '../../events/outbox-worker.js'
 import {
   canBeFulfilled,
@@ -276,9 +275,8 @@ export function createAutoFulfilment({
       const isRestored = event.previousStatus === 'cancelled' && order.status === 'paid'
       const isPlaced = isRestored && order.orderSourceId !== null && order.origin === 'guest'
       if (!isPlaced && !isPlacedWhenPaid(order, event.previousStatus)) return
-      const identity = JSON.stringify(['fulfil', order.id, order.version, order.updatedAt])
       await enqueueMessage(tx, {
-        id: `fulfil_${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
+        id: getMessageId('fulfil', 'fulfil', order.id, order.version, order.updatedAt),
         queue: FULFILMENT_QUEUE,
         sequence: `fulfil:${order.id}`,
         type: 'order.paid',
