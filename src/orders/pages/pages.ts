@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import { addFreshnessHeader } from '../freshness-header.js'
 import { addFreshnessNotice } from './freshness-notice.js'
+import bulkPages from './bulk-pages.js'
 import listPages from './list-pages.js'
 import orderPages from './order-pages.js'
 import { createOrderPage, type OrderPage } from './order-presenter.js'
@@ -31,7 +32,7 @@ export default fp(
         addFreshnessNotice(scope, orders)
       }),
     )
-    app.portalPages.push(listPages, viewPages, orderPages)
+    app.portalPages.push(listPages, bulkPages, viewPages, orderPages)
     app.addNavigation({
       name: 'orders',
       href: '/admin/orders',
