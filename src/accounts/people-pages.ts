@@ -124,7 +124,7 @@ const pages: FastifyPluginAsync = async (app) => {
 
   const renderInvitation = (reply: FastifyReply, form: InviteForm) =>
     reply.renderSettings(
-      { page: 'portal/settings/person-invite' },
+      { page: 'accounts/person-invite' },
       {
         form,
         roles: ROLES.toReversed().map((name) => ({
@@ -143,7 +143,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const accounts = await app.accounts.list()
     const text = getOwn(SUCCESS, reply.consumeFlash()?.code ?? '')
     return reply.renderSettings(
-      { page: 'portal/settings/people' },
+      { page: 'accounts/people' },
       {
         people: accounts.map((account) => buildPersonView(account, email, format)),
         newLink,
@@ -231,7 +231,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const format = getRequestFormatters(request)
     const person = buildPersonView(account, getUser(request).email, format)
     if (person.actions === null) return reply.redirect(PEOPLE_URL, 303)
-    return reply.renderSettings({ page: 'portal/settings/person-delete' }, { person })
+    return reply.renderSettings({ page: 'accounts/person-delete' }, { person })
   })
 
   app.post<Route>(`${PEOPLE_URL}/:id/delete`, MANAGE, async (request, reply) => {

@@ -131,7 +131,7 @@ const pages: FastifyPluginAsync = async (app) => {
 
   const renderForm = (reply: FastifyReply, form: WebhookForm, endpoint: WebhookEndpoint | null) =>
     reply.renderSettings(
-      { page: 'portal/settings/webhook-form' },
+      { page: 'webhooks/webhook-form' },
       {
         form,
         allowLoopback: webhooks.allowLoopback,
@@ -158,7 +158,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const pageCount = Math.max(1, Math.ceil(total / DELIVERIES_PER_PAGE))
     const toPageUrl = (number: number) => `${getUrl(endpoint)}?page=${number}`
     return reply.renderSettings(
-      { page: 'portal/settings/webhook', fragment: 'portal/settings/_deliveries' },
+      { page: 'webhooks/webhook', fragment: 'webhooks/_deliveries' },
       {
         success: consumeMessage(reply),
         endpoint: buildWebhookView(endpoint, format),
@@ -181,7 +181,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const format = getRequestFormatters(request)
     const endpoints = await webhooks.list()
     return reply.renderSettings(
-      { page: 'portal/settings/webhooks' },
+      { page: 'webhooks/webhooks' },
       {
         success: consumeMessage(reply),
         endpoints: endpoints.map((endpoint) => buildWebhookView(endpoint, format)),
@@ -241,7 +241,7 @@ const pages: FastifyPluginAsync = async (app) => {
   app.get<Route>(`${WEBHOOKS_URL}/:id/delete`, MANAGE, async (request, reply) => {
     const endpoint = requireFound(await webhooks.get(request.params.id))
     return reply.renderSettings(
-      { page: 'portal/settings/webhook-delete' },
+      { page: 'webhooks/webhook-delete' },
       { endpoint: buildWebhookView(endpoint, getRequestFormatters(request)) },
     )
   })

@@ -121,7 +121,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const keys = await app.apiKeys.list()
     const isRevoked = newKey === undefined && reply.consumeFlash()?.code === REVOKED
     return reply.renderSettings(
-      { page: 'portal/settings/api-keys' },
+      { page: 'accounts/api-keys' },
       {
         success: isRevoked ? { text: 'The key was revoked.' } : null,
         keys: keys.map((key) => buildApiKeyView(key, format)),
@@ -131,7 +131,7 @@ const pages: FastifyPluginAsync = async (app) => {
   }
 
   const renderForm = (reply: FastifyReply, form: ApiKeyForm) =>
-    reply.renderSettings({ page: 'portal/settings/api-key-form' }, { form })
+    reply.renderSettings({ page: 'accounts/api-key-form' }, { form })
 
   async function findActive(id: string): Promise<ApiKey> {
     const key = (await app.apiKeys.list()).find((each) => each.id === id)
@@ -156,7 +156,7 @@ const pages: FastifyPluginAsync = async (app) => {
 
   app.get<Route>(`${API_KEYS_URL}/:id/revoke`, MANAGE, async (request, reply) => {
     const key = buildApiKeyView(await findActive(request.params.id), getRequestFormatters(request))
-    return reply.renderSettings({ page: 'portal/settings/api-key-revoke' }, { key })
+    return reply.renderSettings({ page: 'accounts/api-key-revoke' }, { key })
   })
 
   app.post<Route>(`${API_KEYS_URL}/:id/revoke`, MANAGE, async (request, reply) => {

@@ -88,7 +88,7 @@ const pages: FastifyPluginAsyncTypebox = async (app) => {
     const { items, hasMore } = await app.auditLog.list(filters, { before, limit: pageSize })
     const next = hasMore ? items.at(-1)?.position : undefined
     return reply.renderSettings(
-      { page: 'portal/settings/audit-log' },
+      { page: 'accounts/audit-log' },
       {
         filters,
         ignored,

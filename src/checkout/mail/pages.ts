@@ -52,7 +52,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const toUrl = (number: number) =>
       `${EMAIL_URL}?${filter.state === null ? '' : `state=${filter.state}&`}page=${number}`
     return reply.renderSettings(
-      { page: 'portal/settings/email' },
+      { page: 'checkout/email' },
       {
         description: mail.description,
         timeZone: app.config.TIME_ZONE,

@@ -44,7 +44,7 @@ const pages: FastifyPluginAsync = async (app) => {
 
   const renderForm = (reply: FastifyReply, form: EmailForm, isDone = false) =>
     reply.renderSettings(
-      { page: 'portal/settings/personal-data' },
+      { page: 'orders/personal-data' },
       {
         form,
         usesNocoDb: app.config.DATABASE_BASE_URL !== undefined,
@@ -78,7 +78,7 @@ const pages: FastifyPluginAsync = async (app) => {
       }
       const named = await Promise.all(ids.slice(0, MAX_NAMED).map((id) => store.get(id)))
       return reply.renderSettings(
-        { page: 'portal/settings/personal-data-confirm' },
+        { page: 'orders/personal-data-confirm' },
         {
           email: form.email,
           count: getNumbers(reply).whole(ids.length),

@@ -50,7 +50,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const messages = await listMessages(app.database, EVENT_QUEUE, slice)
     const deliveries = await readDeliveries(app.database, messages)
     return reply.renderSettings(
-      { page: 'portal/settings/events' },
+      { page: 'orders/events' },
       {
         timeZone: app.config.TIME_ZONE,
         events: deliveries.map((delivery) => buildEventView(delivery, app.events.getTitle, format)),
