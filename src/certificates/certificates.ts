@@ -1,7 +1,5 @@
 import fp from 'fastify-plugin'
-import type { Queryable } from '../database/database.js'
 import type { Order } from '../orders/order.js'
-import type { Certificate } from './certificate.js'
 import {
   describeCertificateChanges,
   loadCertificateChanges,
@@ -11,7 +9,7 @@ import certificatePages from './certificate-pages.js'
 import { createCertificatePdfs } from './certificate-pdf.js'
 import { buildCertificateSection } from './certificate-section.js'
 import { eraseBeneficiary, findCertificate, findOrdersByNumber } from './certificate-store.js'
-import { createCertificateIssuer } from './issue-certificates.js'
+import { createCertificateIssuer, type OnIssued } from './issue-certificates.js'
 import { createCertificates, type IssuedCertificates } from './issued-certificates.js'
 
 declare module 'fastify' {
@@ -20,9 +18,6 @@ declare module 'fastify' {
     certificates: Certificates
   }
 }
-
-/** Called in the transaction that issues a certificate, and when one turns out to be valid again. */
-type OnIssued = (tx: Queryable, issued: { certificate: Certificate; order: Order }) => Promise<void>
 
 export interface Certificates extends IssuedCertificates {
   /** The public page of a certificate */

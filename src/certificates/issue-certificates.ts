@@ -57,14 +57,19 @@ const DONE: SendResult = { outcome: 'sent', status: null, detail: 'Issued' }
 
 type Source = Pick<OffsetOrderSource, 'getCertificate' | 'listPortfolios' | 'maxRequestMs'>
 
+/** Called in the transaction that issues a certificate, and when one turns out to be valid again. */
+export type OnIssued = (
+  tx: Queryable,
+  issued: { certificate: Certificate; order: Order },
+) => Promise<void>
+
 interface Options {
   database: Database
   store: OrderStore
   /** `null` if no provider is configured */
   source: Source | null
   providerName: string | null
-  /** Called in the transaction that issues a certificate, for example to queue an email */
-  onIssued?: (tx: Queryable, issued: { certificate: Certificate; order: Order }) => Promise<void>
+  onIssued: OnIssued
   /** Set by tests only */
   retryDelaysMs?: readonly number[]
 }
@@ -169,7 +174,7 @@ export function createCertificateIssuer({
       existing.content.co2eKg === content.co2eKg
     ) {
       // Its email may have been cancelled by an undo.
-      await database.write(async (tx) => onIssued?.(tx, { certificate: existing, order }))
+      await database.write(async (tx) => onIssued(tx, { certificate: existing, order }))
       return DONE
     }
 
@@ -205,7 +210,7 @@ export function createCertificateIssuer({
     }
     await database.write(async (tx) => {
       const isNew = await insertCertificate(tx, certificate, message.id)
-      if (isNew) await onIssued?.(tx, { certificate, order })
+      if (isNew) await onIssued(tx, { certificate, order })
     })
     // The name may have been erased while the certificate was being stored.
     const latest = await store.get(order.id)
