@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.js'
 import type { Day, DayCalendar } from '../core/formatting/day-calendar.js'
-import type { OrderStatus } from '../orders/order-status.js'
+import { hasBeenPaid } from '../orders/order-status.js'
 import type { EventConsumer } from '../orders/events/event-dispatcher.js'
 
 /** Actions of guests. They are counted anonymously. The steps are stored, so never rename one. */
@@ -14,8 +14,6 @@ interface Conversions {
   /** Orders that were paid, even if they were refunded later */
   paidOrders: number
 }
-
-const PAID: readonly OrderStatus[] = ['paid', 'processing', 'fulfilled', 'refunded']
 
 /** Counts how many scans become results, orders and payments. */
 export function createConversionCounter(database: Database, calendar: DayCalendar) {
@@ -61,7 +59,7 @@ export function createConversionCounter(database: Database, calendar: DayCalenda
         `INSERT INTO conversion_orders (order_id, day, is_paid) VALUES (?, ?, ?)
          ON CONFLICT (order_id) DO UPDATE SET is_paid = excluded.is_paid
          WHERE excluded.is_paid > conversion_orders.is_paid`,
-        [id, day, PAID.includes(status) ? 1 : 0],
+        [id, day, hasBeenPaid(status) ? 1 : 0],
       )
     }) satisfies EventConsumer,
 
