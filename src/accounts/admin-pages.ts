@@ -89,5 +89,5 @@ export default fp(
         )
     })
   },
-  { name: 'admin-pages', dependencies: ['session', 'htmx', 'security-headers'] },
+  { name: 'admin-pages', dependencies: ['session', 'views', 'security-headers'] },
 )

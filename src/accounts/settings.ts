@@ -83,5 +83,5 @@ export default fp(
       return this.renderView(views, { sections, ...data })
     })
   },
-  { name: 'settings', dependencies: ['permissions', 'htmx'] },
+  { name: 'settings', dependencies: ['permissions', 'views'] },
 )

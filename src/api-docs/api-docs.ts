@@ -113,5 +113,5 @@ export default fp<Options>(
       ),
     )
   },
-  { name: 'api-docs', dependencies: ['config', 'htmx'] },
+  { name: 'api-docs', dependencies: ['config', 'views'] },
 )

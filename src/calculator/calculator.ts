@@ -29,5 +29,5 @@ export default fp(
     await app.register(pages)
     await app.register(checkoutPages)
   },
-  { name: 'calculator', dependencies: ['prefill', 'htmx', 'telemetry'] },
+  { name: 'calculator', dependencies: ['prefill', 'views', 'telemetry'] },
 )

@@ -8,7 +8,7 @@ import errorHandler from './server/error-handler.js'
 import gracefulShutdown from './server/graceful-shutdown.js'
 import health from './server/health.js'
 import hostHeader from './server/host-header.js'
-import htmx from './html/htmx.js'
+import views from './html/views.js'
 import jsonParser from './server/json-parser.js'
 import loadShedding from './server/load-shedding.js'
 import rateLimits from './server/rate-limits.js'
@@ -37,7 +37,7 @@ export default fp<Options>(async (app, { environment, configParts, validators })
   await app.register(loadShedding) // before everything that costs more than a rejected request
   await app.register(staticFiles) // before the rate limits, which do not count assets
   await app.register(brand)
-  await app.register(htmx)
+  await app.register(views)
   await app.register(rateLimits)
   await app.register(errorHandler)
   await app.register(health)

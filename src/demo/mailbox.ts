@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { MailDelivery, OutgoingMail } from '../mail/mail-delivery.js'
 import { Problem } from '../core/http/problem.js'
-import { HTML } from '../core/html/htmx.js'
+import { HTML } from '../core/html/views.js'
 
 interface ReceivedMail extends OutgoingMail {
   receivedAt: Date

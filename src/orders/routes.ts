@@ -9,7 +9,7 @@ import {
   withHeaders,
 } from '../core/http/problem.js'
 import { MAX_EXACT_TOTAL, type ChangeContext, type ChangeResult } from './store/order-store.js'
-import { formatEtag, parseIfMatch } from '../core/http/etag.js'
+import { formatEtag, parseIfMatch } from '../core/http/if-match.js'
 import { ListQuery } from './list-query.js'
 import { findFilterErrors } from './order-filters.js'
 import { calculateTrip } from './apply-changes.js'

@@ -155,5 +155,5 @@ export default fp(
       throw createNotFoundProblem(request)
     })
   },
-  { name: 'error-handler', dependencies: ['htmx', 'rate-limits'] },
+  { name: 'error-handler', dependencies: ['views', 'rate-limits'] },
 )

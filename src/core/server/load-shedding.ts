@@ -5,7 +5,7 @@ import { createAdmissionQueue } from './admission-queue.js'
 import { buildErrorPage } from '../html/error-page.js'
 import { Problem } from '../http/problem.js'
 import { isApiPath } from '../http/request-path.js'
-import { HTML } from '../html/htmx.js'
+import { HTML } from '../html/views.js'
 import { randomFill } from 'node:crypto'
 
 const PROBE_INTERVAL_MS = 20

@@ -128,5 +128,5 @@ export default fp(
       },
     )
   },
-  { name: 'htmx', dependencies: ['static-files', 'brand'] },
+  { name: 'views', dependencies: ['static-files', 'brand'] },
 )
