@@ -1,38 +1,38 @@
 import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import accounts from './accounts/accounts.js'
+import configuredAccounts, { type FirstAdministrator } from './accounts/configured-accounts.js'
 import notifyUser from './accounts/notify-user.js'
-import calculator from './calculator/calculator.js'
-import erasure from './orders/erasure/erasure.js'
-import { connectToNocoDb } from './nocodb/nocodb.js'
-import fulfilment from './provider/fulfilment/fulfilment.js'
-import { OPENAPI_WEBHOOKS } from './webhooks/openapi-webhooks.js'
-import webhooks from './webhooks/webhooks.js'
-import orderMail from './checkout/mail/mail.js'
-import mail from './mail/mail.js'
-import outbox from './events/events.js'
-import type { MailDelivery } from './mail/mail-delivery.js'
-import certificates from './certificates/certificates.js'
-import ordering from './checkout/checkout.js'
-import orderExport from './exports/exports.js'
-import orderPages from './orders/pages/pages.js'
-import orders from './orders/orders.js'
-import { validators } from './orders/validators.js'
-import orderEvents from './orders/events/events.js'
-import payments from './payments/payments.js'
+import portalPages from './accounts/portal-pages.js'
+import security from './accounts/security.js'
 import apiDocs from './api-docs/api-docs.js'
+import calculator from './calculator/calculator.js'
+import certificates from './certificates/certificates.js'
+import checkout from './checkout/checkout.js'
+import orderMail from './checkout/mail/mail.js'
 import { CONFIG_PARTS } from './config-parts.js'
 import core from './core/core.js'
+import securityTxt from './core/server/security-txt.js'
 import dashboard from './dashboard/dashboard.js'
 import database from './database/database-plugin.js'
 import stateStore from './database/state-store/state-store.js'
-import configuredAccounts, { type FirstAdministrator } from './accounts/configured-accounts.js'
-import portalPages from './accounts/portal-pages.js'
-import security from './accounts/security.js'
-import securityTxt from './core/server/security-txt.js'
+import outbox from './events/events.js'
+import orderExports from './exports/exports.js'
+import type { MailDelivery } from './mail/mail-delivery.js'
+import mail from './mail/mail.js'
+import { connectToNocoDb } from './nocodb/nocodb.js'
+import erasure from './orders/erasure/erasure.js'
+import orderEvents from './orders/events/events.js'
+import orders from './orders/orders.js'
+import orderPages from './orders/pages/pages.js'
+import { validators } from './orders/validators.js'
+import payments from './payments/payments.js'
+import fulfilment from './provider/fulfilment/fulfilment.js'
 import provider from './provider/provider.js'
 import prefill from './qr-codes/prefill.js'
 import qrCode from './qr-codes/qr-codes.js'
 import { MAX_CONNECTIONS, serverOptions, type LogStream } from './server-options.js'
+import { OPENAPI_WEBHOOKS } from './webhooks/openapi-webhooks.js'
+import webhooks from './webhooks/webhooks.js'
 
 /** What the demo adds. */
 export interface Extras {
@@ -86,9 +86,9 @@ export async function buildApp({
   await app.register(orderPages)
   await app.register(fulfilment)
   await app.register(payments)
-  await app.register(orderExport)
+  await app.register(orderExports)
   await app.register(certificates)
-  await app.register(ordering)
+  await app.register(checkout)
   await app.register(orderMail)
   await app.register(webhooks)
   await app.register(dashboard)

@@ -1,6 +1,6 @@
 import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Calculation } from './calculator-data.js'
-import type { Estimate } from './estimate.js'
+import type { Estimate } from './estimate-schema.js'
 import { getLineName } from './line-names.js'
 import { convertKilograms, toMassUnit } from './units.js'
 

@@ -1,5 +1,5 @@
 import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
-import type { Estimate } from './estimate.js'
+import type { Estimate } from './estimate-schema.js'
 import { FRAMEWORK_NAMES } from './factors/frameworks.js'
 
 /** The framework of a result and the masses of gases from burning the fuel, as pages show them. */

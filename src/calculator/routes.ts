@@ -9,7 +9,8 @@ import {
   type Calculation,
   type CalculatorType,
 } from './calculator-data.js'
-import { calculateEstimate, Estimate } from './estimate.js'
+import { calculateEstimate } from './estimate.js'
+import { Estimate } from './estimate-schema.js'
 import { Factor, getPublishedFactors, listGwp100 } from './factor-list.js'
 import type { Edition } from './factors/edition.js'
 import {

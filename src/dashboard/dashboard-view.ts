@@ -8,6 +8,7 @@ import {
 import type { ConversionCounter } from '../checkout/conversions.js'
 import { formatIsoDate, parseDay, startOfNextPeriod } from '../core/formatting/day-calendar.js'
 import { ORDER_EXCEPTIONS } from '../orders/order-filters.js'
+import type { Order } from '../orders/order.js'
 import { getFormatters, type Formatters } from '../core/formatting/formatters.js'
 import { EXCEPTION_LABELS, STATUS_LABELS } from '../orders/labels.js'
 import { buildCards } from './cards.js'
@@ -159,37 +160,48 @@ interface DashboardOptions {
   hasProvider: boolean
   /** `null` if guests cannot order */
   conversions: Pick<ConversionCounter, 'read'> | null
-  /** What needs attention apart from the exceptions of orders */
-  problems: readonly AttentionLink[]
+  /** Number of orders with a payment problem */
+  paymentProblems: number
+  /** Orders whose certificate could not be issued */
+  uncertified: readonly Order[]
 }
 
-/** A link to orders that need attention. */
-export interface AttentionLink {
-  /** How many orders, or which one */
-  subject: string
-  label: string
-  href: string
-}
-
-const buildExceptionLinks = (
+/** Links to the orders that need attention. */
+function buildAttention(
   { exceptions }: DashboardStats,
+  { hasProvider, paymentProblems, uncertified }: DashboardOptions,
   { count }: Formatters,
-  hasProvider: boolean,
-): AttentionLink[] =>
-  ORDER_EXCEPTIONS.filter(
+): { subject: string; label: string; href: string }[] {
+  const names = ORDER_EXCEPTIONS.filter(
     (name) => exceptions[name] > 0 && (hasProvider || name !== 'not_placed'),
-  ).map((name) => ({
+  )
+  const links = names.map((name) => ({
     subject: count(exceptions[name]),
     label: EXCEPTION_LABELS[name],
     href: buildOrdersUrl({ exception: [name] }),
   }))
+  if (paymentProblems > 0) {
+    links.push({
+      subject: count(paymentProblems),
+      label: 'with a payment problem, such as money for a cancelled order',
+      href: buildOrdersUrl({ payment: ['problem'] }),
+    })
+  }
+  const certificates = uncertified.map(({ id, orderNumber }) => ({
+    subject: orderNumber,
+    label: 'without its certificate, which could not be issued',
+    href: `/admin/orders/${id}`,
+  }))
+  return [...links, ...certificates]
+}
 
 /** Builds the dashboard's view data; `null` while there are no orders. */
 export async function buildDashboardView(
   store: OrderStore,
   period: StatsPeriod,
-  { locale, mainCurrency, now, hasProvider, conversions, problems }: DashboardOptions,
+  options: DashboardOptions,
 ) {
+  const { locale, mainCurrency, now, conversions } = options
   const currencies = await sortCurrenciesByUse(store, mainCurrency)
   const [currency] = currencies
   if (currency === undefined) return null
@@ -202,7 +214,7 @@ export async function buildDashboardView(
   return {
     timeZone,
     period: dashboardFormatters.period(stats.from, stats.to),
-    attention: [...buildExceptionLinks(stats, formatters, hasProvider), ...problems],
+    attention: buildAttention(stats, options, formatters),
     cards: buildCards({ stats, currencies, formatters, dashboardFormatters }),
     conversion:
       conversions &&

@@ -8,7 +8,7 @@ import { EVENT_QUEUE } from '../orders/events/event-dispatcher.js'
 import { countMessages, UNSENT_STATES } from '../events/outbox.js'
 import { getFormatters } from '../core/formatting/formatters.js'
 import { buildWebhookAlerts } from '../webhooks/webhook-view.js'
-import { buildDashboardView, type AttentionLink } from './dashboard-view.js'
+import { buildDashboardView } from './dashboard-view.js'
 import {
   buildRangeChoices,
   buildRangeUrl,
@@ -23,28 +23,6 @@ const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, webhooks, mail, conversions, payments, certificates } = app
   const hasProvider = app.fulfilment !== null
 
-  /** What needs attention apart from the exceptions of orders. */
-  async function listProblems(): Promise<AttentionLink[]> {
-    const orders = (await payments.store.findOrderIds(['problem'])).length
-    const uncertified = await certificates.listFailed()
-    return [
-      ...(orders === 0
-        ? []
-        : [
-            {
-              subject: String(orders),
-              label: 'with a payment problem, such as money for a cancelled order',
-              href: '/admin/orders?payment=problem',
-            },
-          ]),
-      ...uncertified.map(({ id, orderNumber }) => ({
-        subject: orderNumber,
-        label: 'without its certificate, which could not be issued',
-        href: `/admin/orders/${id}`,
-      })),
-    ]
-  }
-
   /** The content below the range buttons: cards and charts, an empty state or an error. */
   async function buildContent(request: FastifyRequest, period: StatsPeriod) {
     try {
@@ -55,7 +33,8 @@ const pages: FastifyPluginAsync = async (app) => {
         now: Date.now(),
         hasProvider,
         conversions,
-        problems: await listProblems(),
+        paymentProblems: (await payments.store.findOrderIds(['problem'])).length,
+        uncertified: await certificates.listFailed(),
       })
       const format = getFormatters(locale, app.config.TIME_ZONE)
       return {

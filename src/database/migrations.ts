@@ -8,16 +8,6 @@ import {
 import { AUDIT_TABLES } from './audit-tables.js'
 import { NOCODB_TABLES } from './nocodb-tables.js'
 import {
-  POSTGRES_AMOUNT_INDEX,
-  POSTGRES_ORDER_TABLES,
-  POSTGRES_TOTALS_MIGRATION,
-  SQLITE_AMOUNT_INDEX,
-  SQLITE_ATTEMPT_COLUMNS,
-  SQLITE_ORDER_TABLES,
-  SQLITE_PLACEMENT_INDEXES,
-  STATE_TABLES,
-} from './order-tables.js'
-import {
   CERTIFICATE_TABLES,
   ORDERING_MIGRATION,
   CONVERSION_TABLES,
@@ -25,6 +15,9 @@ import {
   ORDER_VIEW_TABLES,
 } from './ordering-tables.js'
 import { createOutboxTables, WEBHOOK_TABLES } from './outbox-tables.js'
+import * as postgresOrders from './postgres-order-tables.js'
+import * as sqliteOrders from './sqlite-order-tables.js'
+import { STATE_TABLES } from './state-store/state-tables.js'
 import { createStatusMigration } from './status-tables.js'
 import { createTotalsMigration } from './totals-tables.js'
 
@@ -45,11 +38,12 @@ const both = (statements: readonly string[]): Migration => ({
 
 /** All migrations, in order. Never edit a released one, except for comments. */
 const MIGRATIONS: readonly Migration[] = [
-  { sqlite: SQLITE_ORDER_TABLES, postgres: POSTGRES_ORDER_TABLES },
-  { sqlite: SQLITE_PLACEMENT_INDEXES, postgres: STATE_TABLES },
+  { sqlite: sqliteOrders.ORDER_TABLES, postgres: postgresOrders.ORDER_TABLES },
+  { sqlite: sqliteOrders.PLACEMENT_INDEXES },
+  { postgres: STATE_TABLES },
   // JSON; NULL if the edition was not recorded
   { sqlite: ['ALTER TABLE orders ADD COLUMN calculation TEXT'] },
-  { sqlite: SQLITE_ATTEMPT_COLUMNS },
+  { sqlite: sqliteOrders.ATTEMPT_COLUMNS },
   { sqlite: createOutboxTables('sqlite'), postgres: createOutboxTables('postgres') },
   both(API_KEY_TABLES),
   both(ORDER_VIEW_TABLES),
@@ -58,7 +52,7 @@ const MIGRATIONS: readonly Migration[] = [
   both(CONVERSION_TABLES),
   both(CERTIFICATE_TABLES),
   both(PAYMENT_MIGRATION),
-  { postgres: POSTGRES_TOTALS_MIGRATION },
+  { postgres: postgresOrders.TOTALS_WITHOUT_TYPES },
   both(ACCOUNT_TABLES),
   both(SESSION_TABLES),
   both(AUDIT_TABLES),
@@ -67,7 +61,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: ["INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)"] },
   { sqlite: createStatusMigration('sqlite'), postgres: createStatusMigration('postgres') },
   both(SETTLE_SCOPE_MIGRATION),
-  { sqlite: SQLITE_AMOUNT_INDEX, postgres: POSTGRES_AMOUNT_INDEX },
+  { sqlite: sqliteOrders.AMOUNT_INDEX, postgres: postgresOrders.AMOUNT_INDEX },
   { sqlite: createTotalsMigration('sqlite'), postgres: createTotalsMigration('postgres') },
   both(NOCODB_TABLES),
 ]

@@ -16,7 +16,7 @@ export const createOutboxTables = (engine: keyof typeof SEQUENCE_TYPES): readonl
     previous_status TEXT,           -- NULL for a new order
     order_data TEXT NOT NULL        -- JSON: the order after the change
   )`,
-  // Messages to send, such as emails and webhook deliveries. See src/outbox.
+  // Messages to send, such as emails and webhook deliveries. See src/events.
   `CREATE TABLE outbox (
     position ${SEQUENCE_TYPES[engine]},
     id TEXT NOT NULL UNIQUE,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Estimate } from '../../src/calculator/estimate.js'
+import type { Estimate } from '../../src/calculator/estimate-schema.js'
 import { postJson, startApp } from '../support/app.js'
 
 const { url } = await startApp(t)

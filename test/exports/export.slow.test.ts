@@ -475,7 +475,7 @@ t.test('the export is documented', async (t) => {
 
 t.test('the worker also runs from the TypeScript sources', async (t) => {
   const script = join(temporaryFolder(t), 'export.mts')
-  const module = join(projectRoot, 'src/orders/export/order-exports.ts')
+  const module = join(projectRoot, 'src/exports/order-exports.ts')
   writeFileSync(
     script,
     `import { createOrderExports } from ${JSON.stringify(module)}

@@ -86,11 +86,11 @@ export function createMail({
   ): Promise<void> {
     const messages = await listOrderMessages(tx, MAIL_QUEUE, order.id)
     for (const type of types) {
-      const [latest, ...others] = messages.filter((message) => message.type === type)
-      const isHeldBack = [latest, ...others].every((message) => message?.state === 'cancelled')
-      if (latest !== undefined && isHeldBack && isStillTrue(type, order.status)) {
-        await resumeMessage(tx, latest.id, sendAt)
-      }
+      const ofType = messages.filter((message) => message.type === type)
+      const [latest] = ofType
+      if (latest === undefined || !isStillTrue(type, order.status)) continue
+      const isHeldBack = ofType.every(({ state }) => state === 'cancelled')
+      if (isHeldBack) await resumeMessage(tx, latest.id, sendAt)
     }
   }
 
