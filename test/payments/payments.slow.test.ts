@@ -565,6 +565,8 @@ t.test('refunds and disputes are recorded', async (t) => {
   await waitForEqual(t, async () => (await getPayments())[0].dispute, 'needs_response')
   t.match(await getAdminPage(), /The customer disputes the payment/)
   t.equal((await ann.call('GET', '/api/admin/orders?payment=disputed')).totalItems, 1)
+  t.equal((await ann.call('GET', '/api/admin/orders?payment=problem')).totalItems, 1)
+  t.match(toText(await ann.get('/admin')), '1 with a payment problem')
   const [dispute] = stripe.ledger.disputes
   if (dispute === undefined) throw new Error('no dispute')
   stripe.ledger.disputes.unshift({ ...dispute, id: `${dispute.id}2`, status: 'won' })
@@ -574,6 +576,7 @@ t.test('refunds and disputes are recorded', async (t) => {
   stripe.ledger.disputes.forEach((each) => (each.status = 'won'))
   await waitForEqual(t, async () => (await getPayments())[0].dispute, 'won')
   t.notMatch(await getAdminPage(), /disputes the payment/)
+  t.notMatch(toText(await ann.get('/admin')), 'payment problem')
 
   stripe.ledger.refund(intent, 1000)
   await waitForEqual(t, async () => (await getPayments())[0].status, 'partially_refunded')

@@ -39,7 +39,8 @@ const isIncompleteBody = ({ code }: Partial<FastifyError>, { raw }: FastifyReque
  */
 function toProblem(error: FastifyError | Problem, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error
-  if ('problem' in error && error.problem instanceof Problem) return error.problem
+  const { problem } = error as { problem?: unknown }
+  if (problem instanceof Problem) return problem
   if (isIncompleteBody(error, request)) return new Problem(400, 'The body is incomplete.')
   if (error.validation) {
     const convert = error.validationContext === 'body' ? toFieldErrors : toParameterErrors
