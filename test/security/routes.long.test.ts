@@ -29,15 +29,10 @@ import { fillStore, RETIREMENT } from '../support/order-store.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { manyOrders } from '../support/portal.js'
 import { routeTable } from '../support/route-table.js'
-import {
-  ACCOUNT_ID,
-  DELIVERY_ID,
-  EVENT_ID,
-  LINK_TOKENS,
-  SESSION_ID,
-  validCalls,
-  WEBHOOK_ID,
-} from '../support/valid-calls.js'
+import { ACCOUNT_ID, LINK_TOKENS, SESSION_ID } from '../accounts/valid-calls.js'
+import { EVENT_ID } from '../orders/valid-calls.js'
+import { validCalls } from '../support/valid-calls.js'
+import { DELIVERY_ID, WEBHOOK_ID } from '../webhooks/valid-calls.js'
 import { waitFor } from '../support/wait-for.js'
 
 const LEAST_REQUESTS = 2_500
