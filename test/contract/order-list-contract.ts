@@ -5,7 +5,8 @@ import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
 import type { Database } from '../../src/database/database.js'
 import { DIALECTS } from '../../src/orders/store/dialect.js'
 import { OrderFinder } from '../../src/orders/store/find-orders.js'
-import type { ListSlice, OrderDatabase } from '../../src/orders/store/order-store.js'
+import type { DatabaseSource } from '../../src/database/stream-rows.js'
+import type { ListSlice } from '../../src/orders/store/order-store.js'
 import { readOrderRows } from '../../src/orders/store/read-order-rows.js'
 import { OrderSearch } from '../../src/orders/store/search-orders.js'
 import { toSearchWords } from '../../src/orders/store/search-text.js'
@@ -19,7 +20,7 @@ type OpenOrders = (
   t: Test,
   orders: Order[],
   timeZone: string,
-) => Promise<{ database: Database; source: OrderDatabase }>
+) => Promise<{ database: Database; source: DatabaseSource }>
 
 /** As with few orders; as with many, which use the search index; and as with many matches, too. */
 const LIMITS = [

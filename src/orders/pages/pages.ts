@@ -1,6 +1,5 @@
 import fp from 'fastify-plugin'
-import { addFreshnessHeader } from '../freshness-header.js'
-import { addFreshnessNotice } from './freshness-notice.js'
+import { addFreshnessHeader, addFreshnessNotice } from '../freshness.js'
 import bulkPages from './bulk-pages.js'
 import listPages from './list-pages.js'
 import orderPages from './order-pages.js'
@@ -20,7 +19,6 @@ declare module 'fastify' {
 /** The portal's pages of orders. */
 export default fp(
   async (app) => {
-    const { orders } = app
     const savedViews = createSavedViews(app.database)
     app.decorate('savedViews', savedViews)
     app.decorate('orderPage', createOrderPage(app))
@@ -28,8 +26,8 @@ export default fp(
     // First, so that all pages of the portal say how old their data is.
     app.portalPages.unshift(
       fp(async (scope) => {
-        addFreshnessHeader(scope, orders)
-        addFreshnessNotice(scope, orders)
+        addFreshnessHeader(scope)
+        addFreshnessNotice(scope)
       }),
     )
     app.portalPages.push(listPages, bulkPages, viewPages, orderPages)

@@ -21,9 +21,6 @@ export type ChangeResult =
 export type CreateResult =
   { outcome: 'created' | 'replayed'; order: Order } | { outcome: 'idempotency_key_reused' }
 
-/** A database from which orders can be read through a separate connection. */
-export type OrderDatabase = DatabaseSource
-
 /** Which orders to read from a source, and how to sort them. */
 export interface RowQuery {
   /** Time zone of the date filters */
@@ -105,7 +102,7 @@ export interface MailboxOrders {
  */
 export interface OrderStore {
   /** The database from which other threads read the orders */
-  readonly source: OrderDatabase
+  readonly source: DatabaseSource
   /** Calendar of the days in filters and statistics */
   readonly calendar: DayCalendar
 
@@ -154,10 +151,9 @@ export interface OrderStore {
   /** Throws if orders cannot be read. */
   check: () => void
   /**
-   * Returns a function that translates errors from other threads that read `source`. The function
-   * records damage and returns the error to throw.
+   * Returns the error to throw for one of another thread that reads `source`; records damage.
    */
-  createErrorTranslator: () => (error: unknown) => unknown
+  translateError: (error: unknown) => unknown
   /** Returns how current the orders are; `null` if they mirror no other source. */
   getFreshness: () => Freshness | null
   /** Throws if orders cannot be read. */

@@ -1,10 +1,10 @@
 import { createDayCalendar } from '../../core/formatting/day-calendar.js'
-import { streamRows } from '../../database/stream-rows.js'
+import { streamRows, type DatabaseSource } from '../../database/stream-rows.js'
 import { toOrderBy, toValues, toWhere } from './conditions.js'
 import { DIALECTS, type SqlFragment } from './dialect.js'
 import { OrderFinder } from './find-orders.js'
 import { READ_COLUMNS, type ReadRow } from './order-row.js'
-import type { OrderDatabase, RowQuery } from './order-store.js'
+import type { RowQuery } from './order-store.js'
 import { toSearchWords } from './search-text.js'
 import { matchesWords, toWord } from './search-words.js'
 
@@ -33,5 +33,5 @@ function buildRowQuery(
 export const readOrderRows = ({
   source,
   ...query
-}: RowQuery & { source: OrderDatabase }): AsyncGenerator<ReadRow[]> =>
+}: RowQuery & { source: DatabaseSource }): AsyncGenerator<ReadRow[]> =>
   streamRows<ReadRow>(source, buildRowQuery(query, source.type))
