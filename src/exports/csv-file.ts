@@ -6,7 +6,7 @@ import {
   CALCULATION_COLUMNS,
   getCalculationValues,
   PAYMENT_COLUMNS,
-} from '../orders/exported-columns.js'
+} from '../orders/export-format.js'
 import { Order } from '../orders/order.js'
 import type { ExportedOrder } from './exported-orders.js'
 

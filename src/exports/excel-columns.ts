@@ -3,22 +3,21 @@ import { Temporal } from 'temporal-polyfill'
 import { createDayCalendar, type DayCalendar } from '../core/formatting/day-calendar.js'
 import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 import { DAY_MS } from '../core/time.js'
-import { toExcelText } from '../orders/excel-text.js'
-import { getCalculationValues } from '../orders/exported-columns.js'
+import { toExcelText, getCalculationValues } from '../orders/export-format.js'
 import type { Order } from '../orders/order.js'
 import { COUNT, DATE, GAS, getMoneyStyle, MASS, STATUSES, TEXT } from './excel-styles.js'
 import type { ExportedOrder } from './exported-orders.js'
 
 type PaymentValues = NonNullable<ExportedOrder['payment']>
 
-/** Converts a timestamp to a Date whose UTC fields are the local time: Excel dates have no time zone. */
-function toLocalTime(isoTime: string, { timeZone, dayOf, startOf }: DayCalendar): Date {
+/** Returns a Date whose UTC fields are the local time, because Excel dates have no time zone. */
+function toLocalTime(isoTime: string, calendar: DayCalendar): Date {
   const time = Date.parse(isoTime)
-  const day = dayOf(time)
-  const start = startOf(day)
-  if (startOf(day + 1) - start === DAY_MS) return new Date(day * DAY_MS + time - start)
+  const day = calendar.dayOf(time)
+  const start = calendar.startOf(day)
+  if (calendar.startOf(day + 1) - start === DAY_MS) return new Date(day * DAY_MS + time - start)
   // The offset changes on this day. Finding it is slow.
-  const zoned = Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(timeZone)
+  const zoned = Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(calendar.timeZone)
   return new Date(time + zoned.offsetNanoseconds / 1e6)
 }
 
@@ -81,7 +80,7 @@ const paymentAmount = (
   title,
   width: 16,
   buildCell: ({ payment }) =>
-    payment == null || payment.paymentCurrency === null
+    payment?.paymentCurrency == null
       ? null
       : buildMoneyCell(payment[name], payment.paymentCurrency),
 })

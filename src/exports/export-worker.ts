@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { readOrderRows } from '../orders/store/read-order-rows.js'
+import { readOrderRows } from '../orders/store/find-orders.js'
 import { openPaymentReader } from '../payments/payment-reader.js'
 import { createChunkedWriter, type ExportTask } from './export-thread.js'
 import { toExportedOrders } from './exported-orders.js'

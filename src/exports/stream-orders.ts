@@ -17,7 +17,7 @@ export function createOrderStream(app: FastifyInstance) {
 
   // Let short exports finish; cancel the others after half of the shutdown timeout.
   app.addHook('preClose', async () => {
-    setTimeout(exports.stop, config.SHUTDOWN_TIMEOUT_MS / 2).unref()
+    setTimeout(() => exports.stop(), config.SHUTDOWN_TIMEOUT_MS / 2).unref()
   })
 
   /**

@@ -4,11 +4,10 @@ import type { Test } from 'tap'
 import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
 import type { Database } from '../../src/database/database.js'
 import { DIALECTS } from '../../src/orders/store/dialect.js'
-import { OrderFinder } from '../../src/orders/store/find-orders.js'
+import { OrderFinder, readOrderRows } from '../../src/orders/store/find-orders.js'
 import type { DatabaseSource } from '../../src/database/stream-rows.js'
 import type { ListSlice } from '../../src/orders/store/order-store.js'
-import { readOrderRows } from '../../src/orders/store/read-order-rows.js'
-import { OrderSearch } from '../../src/orders/store/search-orders.js'
+import { searchOrders } from '../../src/orders/store/search-orders.js'
 import { toSearchWords } from '../../src/orders/store/search-text.js'
 import { toWord } from '../../src/orders/store/search-words.js'
 import { ORDER_SORTS, type OrderFilters } from '../../src/orders/order-filters.js'
@@ -60,7 +59,7 @@ export function listContract(t: Test, open: OpenOrders, numRuns = 40): void {
               database.read((tx) =>
                 words.length === 0
                   ? finder.find(tx, filters, slice)
-                  : new OrderSearch(finder, limits).find(tx, words, filters, slice),
+                  : searchOrders(tx, finder, words, filters, slice, limits),
               )
             for (const limits of LIMITS) {
               const query = JSON.stringify({ filters, sort, timeZone, limits })

@@ -5,7 +5,6 @@ import listPages from './list-pages.js'
 import orderPages from './order-pages.js'
 import { createOrderPage, type OrderPage } from './order-presenter.js'
 import { createSavedViews, type SavedViews } from './saved-views.js'
-import viewPages from './view-pages.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -30,7 +29,7 @@ export default fp(
         addFreshnessNotice(scope)
       }),
     )
-    app.portalPages.push(listPages, bulkPages, viewPages, orderPages)
+    app.portalPages.push(listPages, bulkPages, orderPages)
     app.addNavigation({
       name: 'orders',
       href: '/admin/orders',

@@ -15,7 +15,7 @@ import { parseOrderId } from '../order-id.js'
 import { createOrder, WriteConflictError } from './create-order.js'
 import { DIALECTS } from './dialect.js'
 import { OrderFinder } from './find-orders.js'
-import { findMailboxOrders } from './mailbox-orders.js'
+import { findMailboxOrders, findByProviderId, findOtherProviderOrders } from './look-up-orders.js'
 import { addEvent, deleteEvents, eraseEvents, readEvents } from './order-events.js'
 import { eraseHistory, readHistory, readOrder, readOrders, replace } from './order-records.js'
 import {
@@ -24,8 +24,7 @@ import {
   type ChangeResult,
   type OrderStore,
 } from './order-store.js'
-import { findByProviderId, findOtherProviderOrders } from './provider-order-ids.js'
-import { OrderSearch } from './search-orders.js'
+import { searchOrders } from './search-orders.js'
 import { toSearchWords } from './search-text.js'
 import { toWord } from './search-words.js'
 import { createStatistics } from './statistics.js'
@@ -78,7 +77,6 @@ export async function openOrderStore({
   const calendar = createDayCalendar(timeZone)
   const dialect = DIALECTS[database.engine]
   const finder = new OrderFinder(dialect, calendar)
-  const search = new OrderSearch(finder)
 
   /** Reads by days, which must be those of the configured time zone. */
   const read = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
@@ -172,7 +170,7 @@ export async function openOrderStore({
         const { ids, ...total } =
           words.length === 0
             ? await finder.find(tx, filters, slice)
-            : await search.find(tx, words, filters, slice)
+            : await searchOrders(tx, finder, words, filters, slice)
         const items = await readOrders(tx, dialect, ids)
         // A page that is not full shows where the list ends.
         const isEnd = ids.length < slice.limit && (ids.length > 0 || slice.offset === 0)

@@ -5,7 +5,10 @@ import type { DatabaseSource } from '../../database/stream-rows.js'
 import type { OrderCommand } from '../order-command.js'
 import type { OrderFilters, OrderSort } from '../order-filters.js'
 import type { OrderEvent } from '../order-event.js'
-import type { OrderStatistics } from '../order-statistics.js'
+import type { OrderStatistics, OrderSummary } from './statistics.js'
+import type { DayRange } from './conditions.js'
+
+export type { DayRange, OrderStatistics, OrderSummary }
 import type { HistoryEntry, NewOrder, Order } from '../order.js'
 
 /** The user who changes an order, and the versions that the change applies to. */
@@ -160,3 +163,12 @@ export interface OrderStore {
   getReadiness: () => Promise<Readiness>
   close: () => Promise<void>
 }
+
+/** Returns the other orders that have the same order at the provider. There should be none. */
+export const findSharedProviderOrders = async (
+  store: Pick<OrderStore, 'findByOrderSourceId'>,
+  { id, orderSourceId }: Pick<Order, 'id' | 'orderSourceId'>,
+): Promise<ProviderOrderRef[]> =>
+  orderSourceId === null
+    ? []
+    : (await store.findByOrderSourceId(orderSourceId)).filter((other) => String(other.id) !== id)
