@@ -6,8 +6,7 @@ import {
   isPlaced,
   type FulfilmentAttempt,
 } from '../orders/attempt.js'
-import { findSharedProviderOrders } from '../orders/shared-provider-order.js'
-import type { OrderStore } from '../orders/store/order-store.js'
+import { findSharedProviderOrders, type OrderStore } from '../orders/store/order-store.js'
 import { ERASED_NAME, ERASURE_FIELD, getBeneficiary, isErased } from '../orders/erasure.js'
 import { getEventTypes } from '../orders/order-event.js'
 import type { Order } from '../orders/order.js'
@@ -17,7 +16,7 @@ import { enqueueMessage, getMessageId, type Message } from '../events/outbox.js'
 import type { Sender, SendResult } from '../events/outbox-worker.js'
 import { isSameTons } from '../orders/verify-response.js'
 import type { OffsetOrderSource } from '../provider/order-source-client.js'
-import { describeOrderTrip, describeShare } from '../orders/describe-order-trip.js'
+import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
 import {
   createCode,
   hasEvidence,

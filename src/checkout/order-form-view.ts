@@ -1,7 +1,7 @@
 import { describeTrip } from '../calculator/describe-trip.js'
 import { formatMass, type PageFormat } from '../core/formatting/mass-formatter.js'
 import { MAX_PERCENT } from '../orders/share.js'
-import { describeShare } from '../orders/describe-order-trip.js'
+import { describeShare } from '../orders/order-trip.js'
 import { suggestEmail } from '../core/validation/email-address.js'
 import type { OrderedTrip, TripFields } from './ordered-trip.js'
 import {

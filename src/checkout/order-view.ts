@@ -1,7 +1,7 @@
 import { hasBeenPaid, isRefundDue, type OrderStatus } from '../orders/order-status.js'
 import { isErased } from '../orders/erasure.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
-import { describeOrderTrip, describeShare } from '../orders/describe-order-trip.js'
+import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
 import { findLatestAttempt, isUnresolved } from '../orders/attempt.js'
 import { getBalance, isReceived, isSameAmount, type Payment } from '../payments/payment.js'
 import {

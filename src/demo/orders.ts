@@ -1,6 +1,6 @@
 import { calculateEstimate } from '../calculator/estimate.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../orders/apply-changes.js'
-import { formatOrderNumber } from '../orders/order-number.js'
+import { formatOrderNumber } from '../orders/order-id.js'
 import type { Order, HistoryEntry, OrderChanges, Retirement } from '../orders/order.js'
 import type { Checkout } from '../orders/checkout.js'
 import { GUEST } from '../checkout/place-order.js'

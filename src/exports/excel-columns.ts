@@ -1,42 +1,25 @@
 import type { Style } from 'exceljs'
-import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
-import type { Order } from '../orders/order.js'
-import { getCalculationValues } from '../orders/calculation-columns.js'
-import { COUNT, DATE, GAS, MASS, getMoneyStyle, getStatusStyle, TEXT } from './excel-styles.js'
-import { toExcelText } from '../orders/excel-text.js'
-import type { PaymentValues } from '../orders/payment-columns.js'
 import { Temporal } from 'temporal-polyfill'
+import { createDayCalendar, type DayCalendar } from '../core/formatting/day-calendar.js'
+import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 import { DAY_MS } from '../core/time.js'
+import { toExcelText, getCalculationValues } from '../orders/export-format.js'
+import type { Order } from '../orders/order.js'
+import { COUNT, DATE, GAS, getMoneyStyle, MASS, STATUSES, TEXT } from './excel-styles.js'
+import type { ExportedOrder } from './exported-orders.js'
 
-/**
- * Creates a function that converts an ISO timestamp to a Date whose UTC fields are the local time in
- * a time zone. Excel dates have no time zone.
- */
-function createLocalTimeFormat(timeZone: string) {
-  const getOffset = (milliseconds: number): number =>
-    Temporal.Instant.fromEpochMilliseconds(milliseconds).toZonedDateTimeISO(timeZone)
-      .offsetNanoseconds / 1e6
+type PaymentValues = NonNullable<ExportedOrder['payment']>
 
-  // Finding an offset is slow, so offsets are cached by day; `null` if the offset changes that day.
-  const offsets = new Map<number, number | null>()
-  const getDayOffset = (day: number): number | null => {
-    let offset = offsets.get(day)
-    if (offset === undefined) {
-      const startOffset = getOffset(day * DAY_MS)
-      offset = startOffset === getOffset((day + 1) * DAY_MS) ? startOffset : null
-      offsets.set(day, offset)
-    }
-    return offset
-  }
-
-  return (isoTime: string): Date => {
-    const time = Date.parse(isoTime)
-    return new Date(time + (getDayOffset(Math.floor(time / DAY_MS)) ?? getOffset(time)))
-  }
+/** Returns a Date whose UTC fields are the local time, because Excel dates have no time zone. */
+function toLocalTime(isoTime: string, calendar: DayCalendar): Date {
+  const time = Date.parse(isoTime)
+  const day = calendar.dayOf(time)
+  const start = calendar.startOf(day)
+  if (calendar.startOf(day + 1) - start === DAY_MS) return new Date(day * DAY_MS + time - start)
+  // The offset changes on this day. Finding it is slow.
+  const zoned = Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(calendar.timeZone)
+  return new Date(time + zoned.offsetNanoseconds / 1e6)
 }
-
-/** An order, and its payment if a guest placed the order. */
-export type ExportedOrder = Order & { payment?: PaymentValues | undefined }
 
 interface ExcelCell {
   /** Never a formula */
@@ -74,33 +57,19 @@ const textColumn = (
   },
 })
 
-const status: ExcelColumn = {
-  title: 'Status',
-  width: 12,
-  buildCell: (order) => buildTextCell(order.status, getStatusStyle(order.status)),
-}
-
 const toJson = (value: object | null): string | null =>
   value === null ? null : JSON.stringify(value)
 
-const mass: ExcelColumn = {
-  title: 'CO₂e (kg)',
-  width: 14,
-  buildCell: ({ co2eKg }) => ({ value: co2eKg, style: MASS }),
-}
-
-const amount: ExcelColumn = {
-  title: 'Amount',
-  width: 14,
-  buildCell: ({ amountMinor, currency }) => {
-    const digits = getMinorUnitDigits(currency)
-    return { value: amountMinor / 10 ** digits, style: getMoneyStyle(digits) }
-  },
+/** @param amountMinor `null` if there is no amount */
+function buildMoneyCell(amountMinor: number | null, currency: string): ExcelCell | null {
+  if (amountMinor === null) return null
+  const digits = getMinorUnitDigits(currency)
+  return { value: amountMinor / 10 ** digits, style: getMoneyStyle(digits) }
 }
 
 const paymentText = (title: string, width: number, name: keyof PaymentValues): ExcelColumn =>
-  textColumn(title, width, (order) => {
-    const value = order.payment?.[name] ?? null
+  textColumn(title, width, ({ payment }) => {
+    const value = payment?.[name] ?? null
     return value === null ? null : String(value)
   })
 
@@ -110,25 +79,11 @@ const paymentAmount = (
 ): ExcelColumn => ({
   title,
   width: 16,
-  buildCell: ({ payment }) => {
-    const { [name]: value = null, paymentCurrency = null } = payment ?? {}
-    if (value === null || paymentCurrency === null) return null
-    const digits = getMinorUnitDigits(paymentCurrency)
-    return { value: value / 10 ** digits, style: getMoneyStyle(digits) }
-  },
+  buildCell: ({ payment }) =>
+    payment?.paymentCurrency == null
+      ? null
+      : buildMoneyCell(payment[name], payment.paymentCurrency),
 })
-
-const PAYMENT: readonly ExcelColumn[] = [
-  paymentText('Payment method', 16, 'paymentMethod'),
-  paymentText('Payment status', 18, 'paymentStatus'),
-  paymentAmount('Payment amount', 'paymentAmountMinor'),
-  paymentText('Payment currency', 17, 'paymentCurrency'),
-  paymentAmount('Refunded', 'paymentRefundedMinor'),
-  paymentText('Dispute', 16, 'paymentDispute'),
-  paymentText('Payment problem', 17, 'paymentProblem'),
-  paymentText('Checkout session', 30, 'paymentSessionId'),
-  paymentText('Payment intent', 30, 'paymentIntentId'),
-]
 
 const gas = (title: string, name: 'co2Kg' | 'ch4Kg' | 'n2oKg' | 'biogenicCo2Kg'): ExcelColumn => ({
   title: `${title} (kg)`,
@@ -139,45 +94,43 @@ const gas = (title: string, name: 'co2Kg' | 'ch4Kg' | 'n2oKg' | 'biogenicCo2Kg')
   },
 })
 
-const CALCULATION: readonly ExcelColumn[] = [
-  textColumn('Framework', 12, (order) => order.calculation?.framework ?? null),
-  gas('CO₂', 'co2Kg'),
-  gas('CH₄', 'ch4Kg'),
-  gas('N₂O', 'n2oKg'),
-  gas('Biogenic CO₂', 'biogenicCo2Kg'),
-]
-
-const version: ExcelColumn = {
-  title: 'Version',
-  width: 10,
-  buildCell: (order) => ({ value: order.version, style: COUNT }),
-}
-
 /** The columns of a workbook, from left to right, with dates in the local time of `timeZone`. */
 export function createExcelColumns(timeZone: string): ExcelColumn[] {
-  const toLocalTime = createLocalTimeFormat(timeZone)
+  const calendar = createDayCalendar(timeZone)
   const dateColumn = (title: string, getValue: (order: Order) => string | null): ExcelColumn => ({
     title: `${title} (${timeZone})`,
     width: Math.max(18, title.length + timeZone.length + 6),
     buildCell: (order) => {
       const time = getValue(order)
       if (time === null) return null
-      const value = toLocalTime(time)
+      const value = toLocalTime(time, calendar)
       const isExcelDate = value.getTime() >= MIN_DATE && value.getTime() <= MAX_DATE
       return isExcelDate ? { value, style: DATE } : buildTextCell(time)
     },
   })
   return [
     textColumn('Order number', 15, (order) => order.orderNumber),
-    status,
+    {
+      title: 'Status',
+      width: 12,
+      buildCell: ({ status }) => buildTextCell(status, STATUSES[status]),
+    },
     textColumn('Customer', 28, (order) => order.customerName),
     textColumn('Email', 30, (order) => order.customerEmail),
     textColumn('Vessel', 24, (order) => order.vesselName),
     textColumn('IMO number', 13, (order) => order.imoNumber),
     textColumn('Calculator', 12, (order) => order.calculatorType),
     textColumn('Trip data', 40, (order) => toJson(order.calculatorData)),
-    mass,
-    amount,
+    {
+      title: 'CO₂e (kg)',
+      width: 14,
+      buildCell: ({ co2eKg }) => ({ value: co2eKg, style: MASS }),
+    },
+    {
+      title: 'Amount',
+      width: 14,
+      buildCell: ({ amountMinor, currency }) => buildMoneyCell(amountMinor, currency),
+    },
     textColumn('Currency', 11, (order) => order.currency),
     textColumn('Provider order ID', 24, (order) => order.orderSourceId),
     textColumn('Notes', 40, (order) => order.notes),
@@ -189,13 +142,29 @@ export function createExcelColumns(timeZone: string): ExcelColumn[] {
     textColumn('Cancelled from', 15, (order) => order.cancelledFrom),
     dateColumn('Paid', (order) => order.paidAt),
     textColumn('Retirement', 40, (order) => toJson(order.retirement)),
-    version,
+    {
+      title: 'Version',
+      width: 10,
+      buildCell: ({ version }) => ({ value: version, style: COUNT }),
+    },
     textColumn('ID', 12, (order) => order.id),
     textColumn('Factor edition', 14, (order) => order.calculation?.edition ?? null),
     textColumn('Calculation', 40, (order) => toJson(order.calculation)),
     textColumn('Origin', 10, (order) => order.origin),
     textColumn('Checkout', 40, (order) => toJson(order.checkout)),
-    ...PAYMENT,
-    ...CALCULATION,
+    paymentText('Payment method', 16, 'paymentMethod'),
+    paymentText('Payment status', 18, 'paymentStatus'),
+    paymentAmount('Payment amount', 'paymentAmountMinor'),
+    paymentText('Payment currency', 17, 'paymentCurrency'),
+    paymentAmount('Refunded', 'paymentRefundedMinor'),
+    paymentText('Dispute', 16, 'paymentDispute'),
+    paymentText('Payment problem', 17, 'paymentProblem'),
+    paymentText('Checkout session', 30, 'paymentSessionId'),
+    paymentText('Payment intent', 30, 'paymentIntentId'),
+    textColumn('Framework', 12, (order) => order.calculation?.framework ?? null),
+    gas('CO₂', 'co2Kg'),
+    gas('CH₄', 'ch4Kg'),
+    gas('N₂O', 'n2oKg'),
+    gas('Biogenic CO₂', 'biogenicCo2Kg'),
   ]
 }

@@ -1,9 +1,10 @@
 import { once, type EventEmitter } from 'node:events'
+import type { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import ExcelJS, { type stream, type Worksheet } from 'exceljs'
-import { type ExcelColumn, type ExportedOrder, createExcelColumns } from './excel-columns.js'
+import { createExcelColumns, type ExcelColumn } from './excel-columns.js'
 import { HEADER, ROW } from './excel-styles.js'
-import type { Writable } from 'node:stream'
+import type { ExportedOrder } from './exported-orders.js'
 
 declare module 'exceljs' {
   interface Worksheet {

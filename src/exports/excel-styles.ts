@@ -27,24 +27,17 @@ export const MASS: Partial<Style> = { numFmt: '#,##0.00', alignment: { vertical:
 export const GAS: Partial<Style> = { numFmt: '#,##0.00####', alignment: { vertical: 'top' } }
 export const COUNT: Partial<Style> = { numFmt: '0', alignment: { vertical: 'top' } }
 
+const createStatusStyle = (argb: string): Partial<Style> => ({ ...TEXT, fill: createFill(argb) })
+
 /** Light enough for black text. */
-const STATUS_COLORS: Record<OrderStatus, string> = {
-  pending: 'FFFFF3CD',
-  paid: 'FFDCEBFA',
-  processing: 'FFE8E0F5',
-  fulfilled: 'FFDDF2DF',
-  refunded: 'FFFBE3D3',
-  cancelled: 'FFE6E6E6',
+export const STATUSES: Record<OrderStatus, Partial<Style>> = {
+  pending: createStatusStyle('FFFFF3CD'),
+  paid: createStatusStyle('FFDCEBFA'),
+  processing: createStatusStyle('FFE8E0F5'),
+  fulfilled: createStatusStyle('FFDDF2DF'),
+  refunded: createStatusStyle('FFFBE3D3'),
+  cancelled: createStatusStyle('FFE6E6E6'),
 }
-
-const statusStyles = Object.fromEntries(
-  Object.entries(STATUS_COLORS).map(([status, argb]) => [
-    status,
-    { ...TEXT, fill: createFill(argb) },
-  ]),
-) as Record<OrderStatus, Partial<Style>>
-
-export const getStatusStyle = (status: OrderStatus): Partial<Style> => statusStyles[status]
 
 const moneyStyles = new Map<number, Partial<Style>>()
 

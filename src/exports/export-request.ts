@@ -2,13 +2,11 @@ import { Type, type Static } from '@sinclair/typebox'
 import { stringEnum } from '../core/validation/string-enum.js'
 import { OrderFilters, OrderSortSchema, type OrderSort } from '../orders/order-filters.js'
 
-const EXPORT_FORMATS = ['csv', 'xlsx'] as const
-type ExportFormat = (typeof EXPORT_FORMATS)[number]
-
 export const CONTENT_TYPES = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-} as const satisfies Record<ExportFormat, string>
+} as const
+type ExportFormat = keyof typeof CONTENT_TYPES
 
 export interface ExportRequest {
   format: ExportFormat
@@ -21,7 +19,7 @@ export const ExportQuery = Type.Object(
   {
     ...OrderFilters.properties,
     sort: OrderSortSchema,
-    format: stringEnum<ExportFormat>(EXPORT_FORMATS, {
+    format: stringEnum<ExportFormat>(['csv', 'xlsx'], {
       default: 'csv',
       description: 'File format',
     }),

@@ -1,31 +1,22 @@
 import { EventEmitter, once } from 'node:events'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Problem } from '../core/http/problem.js'
-import type { OrderDatabase } from '../orders/store/order-store.js'
-import { startExportWorker } from './export-client.js'
+import { startExportWorker, type ExportTask } from './export-thread.js'
 import type { ExportRequest } from './export-request.js'
 
 /** Each export keeps a CPU core busy and delays WAL checkpoints. */
 const MAX_CONCURRENT_EXPORTS = 2
-const DEFAULT_MAX_WAIT_MS = 5000
+const MAX_WAIT_MS = 5000
 const RETRY_AFTER_SECONDS = 15
 
-const createUnavailableProblem = (detail: string): Problem =>
-  new Problem(503, detail, { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } })
-const createBusyProblem = (): Problem =>
-  createUnavailableProblem('Other exports are running. Try again in a few seconds.')
-const createStoppingProblem = (): Problem =>
-  createUnavailableProblem('The service is stopping. Try again in a few seconds.')
-
-interface Options {
-  source: OrderDatabase
-  timeZone: string
-  /** How long an export waits for others to end, ms; set by tests only */
-  maxWaitMs?: number
-}
+const createUnavailableProblem = (reason: string): Problem =>
+  new Problem(503, `${reason}. Try again in a few seconds.`, {
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  })
+const createStoppingProblem = () => createUnavailableProblem('The service is stopping')
 
 /** Runs exports of an order database, with limited concurrency. */
-export function createOrderExports({ source, timeZone, maxWaitMs = DEFAULT_MAX_WAIT_MS }: Options) {
+export function createOrderExports(database: Pick<ExportTask, 'source' | 'timeZone'>) {
   const running = new Set<Readable>()
   let isStopping = false
   /** Emits `slot` when an export ends and when the service stops. */
@@ -35,7 +26,7 @@ export function createOrderExports({ source, timeZone, maxWaitMs = DEFAULT_MAX_W
     try {
       await once(events, 'slot', { signal: AbortSignal.any([signal, timeout]) })
     } catch (error) {
-      throw signal.aborted ? error : createBusyProblem()
+      throw signal.aborted ? error : createUnavailableProblem('Other exports are running')
     }
   }
 
@@ -44,22 +35,15 @@ export function createOrderExports({ source, timeZone, maxWaitMs = DEFAULT_MAX_W
      * Starts an export and resolves when its first bytes are available. Errors before that are
      * thrown; later errors destroy the stream. Throws a Problem (503) if no slot becomes free in
      * time.
-     *
-     * @param onStart called when a slot is free, before the worker starts; its errors are thrown
      */
-    async start(
-      request: ExportRequest,
-      signal: AbortSignal,
-      onStart: () => void = () => undefined,
-    ): Promise<Readable> {
-      const timeout = AbortSignal.timeout(maxWaitMs)
+    async start(request: ExportRequest, signal: AbortSignal): Promise<Readable> {
+      const timeout = AbortSignal.timeout(MAX_WAIT_MS)
       // Do not await between this check and running.add(), or the limit could be exceeded.
       while (running.size >= MAX_CONCURRENT_EXPORTS && !isStopping) {
         await waitForSlot(signal, timeout)
       }
       if (isStopping) throw createStoppingProblem()
-      onStart()
-      const file = startExportWorker({ source, timeZone, ...request })
+      const file = startExportWorker({ ...database, ...request })
       running.add(file)
       file.once('close', () => {
         running.delete(file)
@@ -73,14 +57,10 @@ export function createOrderExports({ source, timeZone, maxWaitMs = DEFAULT_MAX_W
     },
     countRunning: (): number => running.size,
     /** Cancels all running and waiting exports. */
-    async stop(): Promise<void> {
+    stop(): void {
       isStopping = true
       events.emit('slot')
-      const closed = [...running].map(
-        (file) => new Promise<void>((resolve) => file.once('close', resolve)),
-      )
       for (const file of running) file.destroy(createStoppingProblem())
-      await Promise.all(closed)
     },
   }
 }

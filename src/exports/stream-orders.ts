@@ -1,71 +1,69 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createValidationProblem } from '../core/http/problem.js'
-import type { OrderStore } from '../orders/store/order-store.js'
 import { createDayCalendar, formatIsoDate } from '../core/formatting/day-calendar.js'
-import { findFilterErrors, type OrderFilters } from '../orders/order-filters.js'
-import { CONTENT_TYPES, type ExportQuery } from './export-request.js'
+import { createValidationProblem } from '../core/http/problem.js'
+import { DEFAULT_SORT, findFilterErrors } from '../orders/order-filters.js'
+import { CONTENT_TYPES, type ExportQuery, type ExportRequest } from './export-request.js'
 import { createOrderExports } from './order-exports.js'
-import type { RecordExport } from './record-export.js'
 
-interface StreamOptions {
-  store: Pick<OrderStore, 'source' | 'check' | 'createErrorTranslator'>
-  timeZone: string
-  /** Replaces the filters of other features with the IDs of the orders that match them */
-  resolveFilters?: (filters: OrderFilters) => Promise<OrderFilters>
-  /** Called when an export has started, before anything is sent */
-  recordExport?: RecordExport
-}
+/** Larger exports require a recent sign-in */
+const MAX_ROWS_WITHOUT_RECENT_SIGN_IN = 1000
 
-/** Sends the exported file as the response; throws a Problem if the export cannot start. */
-export type StreamOrders = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  query: ExportQuery,
-) => Promise<FastifyReply>
-
-/** Creates the handler shared by the API and the pages. */
-export function createOrderStream(
-  app: FastifyInstance,
-  { store, timeZone, resolveFilters, recordExport }: StreamOptions,
-): StreamOrders {
-  const exports = createOrderExports({ source: store.source, timeZone })
-  const calendar = createDayCalendar(timeZone)
+/** Creates the handler shared by the API and the pages, which sends the exported file. */
+export function createOrderStream(app: FastifyInstance) {
+  const { orders: store, orderFilters, auditLog, config } = app
+  const calendar = createDayCalendar(config.TIME_ZONE)
+  const exports = createOrderExports({ source: store.source, timeZone: config.TIME_ZONE })
 
   // Let short exports finish; cancel the others after half of the shutdown timeout.
   app.addHook('preClose', async () => {
-    setTimeout(() => void exports.stop(), app.config.SHUTDOWN_TIMEOUT_MS / 2).unref()
+    setTimeout(() => exports.stop(), config.SHUTDOWN_TIMEOUT_MS / 2).unref()
   })
 
-  return async (request, reply, { format, sort, ...filters }) => {
+  /**
+   * Records an export in the audit log, whether or not the client receives all of it. Throws a
+   * Problem (403) if a large export requires a more recent sign-in.
+   */
+  async function recordExport(request: FastifyRequest, { format, filters }: ExportRequest) {
+    const slice = { sort: DEFAULT_SORT, offset: 0, limit: 1 }
+    const { total: rows, isTotalExact } = await store.list(filters, slice)
+    if (rows > MAX_ROWS_WITHOUT_RECENT_SIGN_IN) request.requireRecentSignIn()
+    // The search text is not recorded, because it often contains a name or an email address.
+    const { q, ...others } = filters
+    const recorded = q === undefined ? others : { ...others, hasSearch: true }
+    await auditLog.record(request, {
+      action: 'orders.exported',
+      details: { format, filters: recorded, rows, ...(isTotalExact ? {} : { isEstimate: true }) },
+    })
+  }
+
+  /** Throws a Problem if the export cannot start. */
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { format, sort, ...filters }: ExportQuery,
+  ): Promise<FastifyReply> => {
     const errors = findFilterErrors(filters)
     if (errors.length > 0) throw createValidationProblem(errors)
-    // Checked when the export starts, because the database may be replaced while the export waits
-    // for a slot.
-    let translateError = (error: unknown) => error
-    const onStart = () => {
-      store.check()
-      translateError = store.createErrorTranslator()
-    }
 
     const disconnected = new AbortController()
     reply.raw.once('close', () => disconnected.abort())
     let file = Readable.from([])
     if (request.method !== 'HEAD') {
       try {
-        const resolved = (await resolveFilters?.(filters)) ?? filters
-        const task = { format, sort, filters: resolved }
-        file = await exports.start(task, disconnected.signal, onStart)
-        await recordExport?.(request, { format, sort, filters })
+        store.check()
+        const resolved = await orderFilters.resolve(filters)
+        file = await exports.start({ format, sort, filters: resolved }, disconnected.signal)
+        await recordExport(request, { format, sort, filters })
         disconnected.signal.throwIfAborted()
       } catch (error) {
         file.destroy()
         if (disconnected.signal.aborted) return reply.hijack()
-        throw translateError(error)
+        throw store.translateError(error)
       }
     }
     // Lets the store record that the database is damaged; the client sees a broken connection.
-    file.on('error', (error) => translateError(error))
+    file.on('error', (error) => store.translateError(error))
     const today = formatIsoDate(calendar.dayOf(Date.now()))
     return reply
       .type(CONTENT_TYPES[format])

@@ -10,8 +10,7 @@ import {
   IDEMPOTENCY_KEY_TTL_MS,
 } from '../orders/idempotency-hashes.js'
 import { applyCommand, erasesHistory, type OrderCommand } from '../orders/order-command.js'
-import { parseOrderId } from '../orders/order-id.js'
-import { formatOrderNumber } from '../orders/order-number.js'
+import { parseOrderId, formatOrderNumber } from '../orders/order-id.js'
 import type { NewOrder } from '../orders/order.js'
 import type { ChangeContext, ChangeResult, CreateResult } from '../orders/store/order-store.js'
 import { NocoDbError } from './nocodb-error.js'

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseImoNumber } from '../calculator/vessel.js'
-import { recordCalculation } from '../calculator/recorded-calculation.js'
-import { validateCalculation } from '../calculator/validate-calculation.js'
-import { getMassToOffset, isSameMass, roundToGram } from './order-mass.js'
+import { calculateTrip, getMassToOffset, isSameMass, roundToGram } from './order-trip.js'
 import {
   getStatusFields,
   getTransitions,
@@ -68,19 +66,6 @@ export function createFirstVersion(
     paidAt: hasBeenPaid(status) ? now : null,
     retirement: null,
   }
-}
-
-/**
- * Calculates the emissions of an order's trip with the newest factor edition; `null` if the order
- * has no valid trip.
- */
-export function calculateTrip({
-  calculatorType,
-  calculatorData,
-}: Pick<NewOrder, 'calculatorType' | 'calculatorData'>): Order['calculation'] {
-  if (calculatorType == null || calculatorData == null) return null
-  const trip = validateCalculation(calculatorType, structuredClone(calculatorData))
-  return trip.ok ? recordCalculation(trip.value) : null
 }
 
 interface NextVersionOptions {

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { nullable, stringEnum } from '../core/validation/string-enum.js'
 import { textLine } from '../core/validation/text-rules.js'
 import { ForGuests, SharePercent } from './share.js'
 
@@ -8,7 +8,7 @@ export const PAYMENT_METHODS = ['invoice', 'stripe'] as const
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number]
 
 const nullableLine = (maxLength: number, description: string) =>
-  Type.Unsafe<string | null>({ ...textLine({ maxLength, description }), type: ['string', 'null'] })
+  nullable(textLine({ maxLength, description }))
 
 const minorUnits = (description: string) => Type.Integer({ minimum: 0, description })
 
@@ -19,20 +19,19 @@ export const Checkout = Type.Object(
     isPublic: Type.Boolean({ description: 'Whether the certificate may be published' }),
     company: nullableLine(120, 'Company on the receipt'),
     vatId: nullableLine(40, 'VAT ID on the receipt'),
-    portfolioId: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      description: "ID of the provider's portfolio; null if no provider was configured",
-    }),
+    portfolioId: nullable(
+      Type.Integer({
+        description: "ID of the provider's portfolio; null if no provider was configured",
+      }),
+    ),
     portfolioName: nullableLine(300, 'Name of the portfolio'),
-    sharePercent: Type.Unsafe<number | null>({
+    sharePercent: nullable({
       ...SharePercent,
-      type: ['integer', 'null'],
       description: `${SharePercent.description}; null if forGuests is set`,
     }),
     forGuests: Type.Optional(
-      Type.Unsafe<number | null>({
+      nullable({
         ...ForGuests,
-        type: ['integer', 'null'],
         description: `${ForGuests.description}; null, or missing in older orders, if sharePercent is set`,
       }),
     ),
@@ -40,12 +39,11 @@ export const Checkout = Type.Object(
       'Price of credits for a tonne of CO2e, without the service fee, in minor units',
     ),
     paidPerTonneMinor: Type.Optional(
-      Type.Unsafe<number | null>({
-        type: ['integer', 'null'],
-        minimum: 0,
-        description:
+      nullable(
+        minorUnits(
           'What a tonne cost as paid, with the service fee, in minor units; null if the price was raised to the minimum of an order; missing in older orders',
-      }),
+        ),
+      ),
     ),
     offsetMinor: minorUnits('Price of the credits, in minor units'),
     serviceFeeMinor: minorUnits('Service fee, in minor units'),

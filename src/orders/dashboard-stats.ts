@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
-import type { OrderStore } from './store/order-store.js'
-import { stringEnum } from '../core/validation/string-enum.js'
+import type { DayRange, OrderStatistics, OrderStore, OrderSummary } from './store/order-store.js'
+import { nullable, stringEnum } from '../core/validation/string-enum.js'
 import {
   formatIsoDate,
   parseDay,
@@ -10,7 +10,6 @@ import {
   type Granularity,
 } from '../core/formatting/day-calendar.js'
 import type { OrderException } from './order-filters.js'
-import type { DayRange, OrderStatistics, OrderSummary } from './order-statistics.js'
 import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
 import { HOUR_MS } from '../core/time.js'
@@ -52,24 +51,23 @@ const COHORT_AGE_DAYS = 7
 
 const FulfillmentCohort = Type.Object(
   {
-    from: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      format: 'date',
-      description: 'First day; null for all time',
-    }),
+    from: nullable(date('First day; null for all time')),
     to: date('Last day (inclusive): a week before the last day of the range'),
     fulfilled: Type.Integer({ description: 'Number of fulfilled orders' }),
     total: Type.Integer({ description: 'Number of orders, excluding cancelled and refunded ones' }),
     rate: Type.Number({ description: 'Share of fulfilled orders, 0 to 1; 0 if there are none' }),
-    previousRate: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      description: 'The same for the preceding period; null if it has no orders, and for all time',
-    }),
-    medianHours: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      description:
-        'Median time from placement to fulfilment of the newest 1,000 orders; null if none',
-    }),
+    previousRate: nullable(
+      Type.Number({
+        description:
+          'The same for the preceding period; null if it has no orders, and for all time',
+      }),
+    ),
+    medianHours: nullable(
+      Type.Number({
+        description:
+          'Median time from placement to fulfilment of the newest 1,000 orders; null if none',
+      }),
+    ),
   },
   {
     description:
@@ -114,9 +112,8 @@ export const DashboardStats = Type.Object(
     to: date('Last day (inclusive)'),
     timeZone: Type.String(),
     ...figures,
-    previous: Type.Unsafe<Figures | null>({
+    previous: nullable({
       ...Figures,
-      type: ['object', 'null'],
       description: 'The figures for the preceding period of the same length; null for all time',
     }),
     fulfillmentCohort: FulfillmentCohort,

@@ -1,4 +1,4 @@
-import { Type, type Static } from '@sinclair/typebox'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
 import type { FieldError } from '../core/validation/field-errors.js'
 import { stringEnum } from '../core/validation/string-enum.js'
@@ -42,6 +42,10 @@ export const PAYMENT_FILTERS = [
 ] as const
 export type PaymentFilter = (typeof PAYMENT_FILTERS)[number]
 
+/** Several values of a filter; a longer list would repeat one. */
+const anyOf = <S extends TSchema>(schema: S, { length }: readonly string[], description: string) =>
+  Type.Optional(Type.Array(schema, { maxItems: length, description }))
+
 /** Filters of a list; an order must match all of them. */
 export const OrderFilters = Type.Object({
   q: Type.Optional(
@@ -52,44 +56,31 @@ export const OrderFilters = Type.Object({
         'Words to search for; each must occur in the order number, customer name, email, vessel name or IMO number, or equal the amount. A whole provider order ID, Stripe session or payment ID, or certificate code or number is found too',
     }),
   ),
-  // A longer list would repeat a status.
-  status: Type.Optional(
-    Type.Array(StatusSchema, {
-      maxItems: ORDER_STATUSES.length,
-      description: 'Any of these; can be repeated',
-    }),
+  status: anyOf(StatusSchema, ORDER_STATUSES, 'Any of these; can be repeated'),
+  calculatorType: anyOf(
+    stringEnum<CalculatorType>(CALCULATOR_TYPES),
+    CALCULATOR_TYPES,
+    'Any of these; can be repeated',
   ),
-  calculatorType: Type.Optional(
-    Type.Array(stringEnum<CalculatorType>(CALCULATOR_TYPES), {
-      maxItems: CALCULATOR_TYPES.length,
-      description: 'Any of these; can be repeated',
-    }),
+  exception: anyOf(
+    stringEnum<OrderException>(ORDER_EXCEPTIONS),
+    ORDER_EXCEPTIONS,
+    'Orders that need attention, any of these: paid but not placed with the provider; sent to the provider with an unknown outcome; placed with values that differ from what was confirmed or from the current order; paid and cancelled, but not refunded; ordered by a guest and fulfilled, without evidence that carbon credits were retired',
   ),
-  exception: Type.Optional(
-    Type.Array(stringEnum<OrderException>(ORDER_EXCEPTIONS), {
-      maxItems: ORDER_EXCEPTIONS.length,
-      description:
-        'Orders that need attention, any of these: paid but not placed with the provider; sent to the provider with an unknown outcome; placed with values that differ from what was confirmed or from the current order; paid and cancelled, but not refunded; ordered by a guest and fulfilled, without evidence that carbon credits were retired',
-    }),
+  origin: anyOf(
+    stringEnum<OrderOrigin>(ORDER_ORIGINS),
+    ORDER_ORIGINS,
+    'Who created the order, any of these; can be repeated',
   ),
-  origin: Type.Optional(
-    Type.Array(stringEnum<OrderOrigin>(ORDER_ORIGINS), {
-      maxItems: ORDER_ORIGINS.length,
-      description: 'Who created the order, any of these; can be repeated',
-    }),
+  paymentMethod: anyOf(
+    stringEnum<PaymentMethod>(PAYMENT_METHODS),
+    PAYMENT_METHODS,
+    'How a guest pays, any of these; can be repeated',
   ),
-  paymentMethod: Type.Optional(
-    Type.Array(stringEnum<PaymentMethod>(PAYMENT_METHODS), {
-      maxItems: PAYMENT_METHODS.length,
-      description: 'How a guest pays, any of these; can be repeated',
-    }),
-  ),
-  payment: Type.Optional(
-    Type.Array(stringEnum<PaymentFilter>(PAYMENT_FILTERS), {
-      maxItems: PAYMENT_FILTERS.length,
-      description:
-        'Orders whose latest Stripe payment has any of these statuses, has a dispute that was not won (disputed), or needs attention (problem)',
-    }),
+  payment: anyOf(
+    stringEnum<PaymentFilter>(PAYMENT_FILTERS),
+    PAYMENT_FILTERS,
+    'Orders whose latest Stripe payment has any of these statuses, has a dispute that was not won (disputed), or needs attention (problem)',
   ),
   currency: Type.Optional(Currency),
   from: Type.Optional(date('Ordered on or after this day in TIME_ZONE')),

@@ -27,6 +27,13 @@ export const isPaid = (status: OrderStatus): boolean => PAID_STATUSES.includes(s
 export const hasBeenPaid = (status: unknown): boolean =>
   status === 'refunded' || PAID_STATUSES.some((one) => one === status)
 
+/** Statuses of orders that may have been fulfilled. */
+export const STATUSES_AFTER_FULFILMENT: readonly OrderStatus[] = [
+  'fulfilled',
+  'refunded',
+  'cancelled',
+]
+
 /** The status of an order, and what it remembers of its earlier statuses. */
 export interface StatusRecord {
   status: OrderStatus

@@ -1,4 +1,4 @@
-import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
@@ -8,18 +8,11 @@ import { EXAMPLES } from '../calculator/examples.js'
 import { RecordedCalculation } from '../calculator/recorded-calculation.js'
 import { ImoNumber, VesselName } from '../calculator/vessel.js'
 import { emailAddress } from '../core/validation/email-address.js'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { nullable, stringEnum } from '../core/validation/string-enum.js'
 import { textLine } from '../core/validation/text-rules.js'
 import { Checkout } from './checkout.js'
 import { MAX_IMPORTED_ID } from './order-id.js'
 import { LIVE_STATUSES, ORDER_STATUSES, type LiveStatus, type OrderStatus } from './order-status.js'
-
-const nullable = <S extends TSchema>(schema: S) =>
-  Type.Unsafe<Static<S> | null>({
-    ...schema,
-    type: [schema.type as string, 'null'],
-    ...(Array.isArray(schema.enum) ? { enum: [...(schema.enum as unknown[]), null] } : {}),
-  })
 
 /**
  * A million tonnes, and ten billion in currencies with two decimals. Higher values are probably
@@ -123,23 +116,6 @@ const Retirement = Type.Object(
 export type Retirement = Static<typeof Retirement>
 const retirement = nullable(Retirement)
 
-const cancelledFrom = nullable(
-  stringEnum<LiveStatus>(LIVE_STATUSES, {
-    description:
-      'Status before the cancellation; null if the order is not cancelled, or if unknown',
-  }),
-)
-const paidAt = nullable(
-  dateTime('When the order was first paid, or skipped that status; null if it never was'),
-)
-
-const origin = nullable(
-  stringEnum<OrderOrigin>(ORDER_ORIGINS, {
-    description: 'Who created the order: guest, admin (in the portal) or api',
-  }),
-)
-const checkout = nullable(Checkout)
-
 /** A customer's order of carbon credits. */
 export const Order = Type.Object(
   {
@@ -162,16 +138,27 @@ export const Order = Type.Object(
     updatedAt: dateTime('When the order was last changed'),
     fulfilledAt: nullable(dateTime('When the order was fulfilled')),
     cancelledAt: nullable(dateTime('When the order was cancelled')),
-    cancelledFrom,
-    paidAt,
+    cancelledFrom: nullable(
+      stringEnum<LiveStatus>(LIVE_STATUSES, {
+        description:
+          'Status before the cancellation; null if the order is not cancelled, or if unknown',
+      }),
+    ),
+    paidAt: nullable(
+      dateTime('When the order was first paid, or skipped that status; null if it never was'),
+    ),
     retirement,
     version: Type.Integer({
       minimum: 1,
       description: 'Incremented by every change; also the ETag',
     }),
     calculation: nullable(RecordedCalculation),
-    origin,
-    checkout,
+    origin: nullable(
+      stringEnum<OrderOrigin>(ORDER_ORIGINS, {
+        description: 'Who created the order: guest, admin (in the portal) or api',
+      }),
+    ),
+    checkout: nullable(Checkout),
   },
   { title: 'Order', additionalProperties: false },
 )
@@ -261,10 +248,25 @@ export const NewOrderRequest = Type.Object(
   { ...newOrderOptions, 'x-co2e-or-trip': true },
 )
 
+const storedFields = Type.Pick(Order, [
+  'orderNumber',
+  'createdAt',
+  'updatedAt',
+  'fulfilledAt',
+  'cancelledAt',
+  'calculation',
+  'origin',
+  'checkout',
+  'cancelledFrom',
+  'paidAt',
+  'retirement',
+])
+
 /** An order to import, with the fields that the store otherwise assigns. */
 export const ImportedOrder = Type.Object(
   {
     ...newOrderFields,
+    ...Type.Partial(storedFields).properties,
     // Exports of earlier versions can contain addresses that are not accepted any more.
     customerEmail: { ...customerEmail, format: 'known-email-address' },
     status: Type.Optional(StatusSchema),
@@ -274,18 +276,7 @@ export const ImportedOrder = Type.Object(
         'x-message': `must be a whole number from 1 to ${MAX_IMPORTED_ID}`,
       }),
     ),
-    orderNumber: Type.Optional(orderNumber),
-    createdAt: Type.Optional(dateTime('When the order was created in Clearwake')),
-    updatedAt: Type.Optional(dateTime('When the order was last changed')),
-    fulfilledAt: Type.Optional(nullable(dateTime('When the order was fulfilled'))),
-    cancelledAt: Type.Optional(nullable(dateTime('When the order was cancelled'))),
     version: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
-    calculation: Type.Optional(nullable(RecordedCalculation)),
-    origin: Type.Optional(origin),
-    checkout: Type.Optional(checkout),
-    cancelledFrom: Type.Optional(cancelledFrom),
-    paidAt: Type.Optional(paidAt),
-    retirement: Type.Optional(retirement),
   },
   { additionalProperties: false, ...calculatorDataRules },
 )

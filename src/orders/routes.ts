@@ -12,8 +12,7 @@ import { MAX_EXACT_TOTAL, type ChangeContext, type ChangeResult } from './store/
 import { formatEtag, parseIfMatch } from '../core/http/if-match.js'
 import { ListQuery } from './list-query.js'
 import { findFilterErrors } from './order-filters.js'
-import { calculateTrip } from './apply-changes.js'
-import { isSameMass, roundToGram } from './order-mass.js'
+import { calculateTrip, isSameMass, roundToGram } from './order-trip.js'
 import { NewOrderRequest, Order, OrderChanges, OrderReference } from './order.js'
 import {
   getEditPermission,

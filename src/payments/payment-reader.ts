@@ -1,12 +1,12 @@
 import { openReadOnly } from '../database/open-database.js'
 import { openPostgres } from '../database/postgres.js'
 import type { Queryable } from '../database/database.js'
-import type { OrderDatabase } from '../orders/store/order-store.js'
+import type { DatabaseSource } from '../database/stream-rows.js'
 import type { Payment } from './payment.js'
 import { findLatestPayments } from './payment-store.js'
 
 /** Reads payments through a separate connection, for exports that run in another thread. */
-export function openPaymentReader(source: OrderDatabase): {
+export function openPaymentReader(source: DatabaseSource): {
   find: (orderIds: readonly string[]) => Promise<Map<string, Payment>>
   close: () => Promise<void>
 } {

@@ -3,7 +3,7 @@ import {
   type DescribeConsequences,
   type OrderChange,
 } from '../orders/pages/consequences.js'
-import type { CurrencyAmount } from '../orders/order-statistics.js'
+import type { Amount } from '../orders/amount.js'
 import { isPaid } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
 import { getBalance, type Payment } from './payment.js'
@@ -13,7 +13,7 @@ import type { PaymentStore } from './payment-store.js'
 function findUnreturned(
   { before, after }: OrderChange,
   payments: readonly Payment[],
-): CurrencyAmount | null {
+): Amount | null {
   if (after.status !== 'cancelled' && after.status !== 'refunded') return null
   const held = payments.find((payment) => getBalance(payment) > 0)
   if (held !== undefined) return { currency: held.currency, amountMinor: getBalance(held) }
@@ -24,7 +24,7 @@ function findUnreturned(
     : null
 }
 
-function sumByCurrency(amounts: readonly CurrencyAmount[]): CurrencyAmount[] {
+function sumByCurrency(amounts: readonly Amount[]): Amount[] {
   const sums = new Map<string, number>()
   for (const { currency, amountMinor } of amounts) {
     sums.set(currency, (sums.get(currency) ?? 0) + amountMinor)

@@ -4,10 +4,10 @@ import type { Test } from 'tap'
 import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
 import type { Database } from '../../src/database/database.js'
 import { DIALECTS } from '../../src/orders/store/dialect.js'
-import { OrderFinder } from '../../src/orders/store/find-orders.js'
-import type { ListSlice, OrderDatabase } from '../../src/orders/store/order-store.js'
-import { readOrderRows } from '../../src/orders/store/read-order-rows.js'
-import { OrderSearch } from '../../src/orders/store/search-orders.js'
+import { OrderFinder, readOrderRows } from '../../src/orders/store/find-orders.js'
+import type { DatabaseSource } from '../../src/database/stream-rows.js'
+import type { ListSlice } from '../../src/orders/store/order-store.js'
+import { searchOrders } from '../../src/orders/store/search-orders.js'
 import { toSearchWords } from '../../src/orders/store/search-text.js'
 import { toWord } from '../../src/orders/store/search-words.js'
 import { ORDER_SORTS, type OrderFilters } from '../../src/orders/order-filters.js'
@@ -19,7 +19,7 @@ type OpenOrders = (
   t: Test,
   orders: Order[],
   timeZone: string,
-) => Promise<{ database: Database; source: OrderDatabase }>
+) => Promise<{ database: Database; source: DatabaseSource }>
 
 /** As with few orders; as with many, which use the search index; and as with many matches, too. */
 const LIMITS = [
@@ -59,7 +59,7 @@ export function listContract(t: Test, open: OpenOrders, numRuns = 40): void {
               database.read((tx) =>
                 words.length === 0
                   ? finder.find(tx, filters, slice)
-                  : new OrderSearch(finder, limits).find(tx, words, filters, slice),
+                  : searchOrders(tx, finder, words, filters, slice, limits),
               )
             for (const limits of LIMITS) {
               const query = JSON.stringify({ filters, sort, timeZone, limits })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { buildFreshnessView } from '../../src/orders/pages/freshness-notice.js'
+import { buildFreshnessView } from '../../src/orders/freshness.js'
 
 t.test('describes outdated orders and the reason', (t) => {
   const now = Date.parse('2026-11-20T14:07:30Z')

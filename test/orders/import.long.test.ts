@@ -16,7 +16,6 @@ import { createProgressBar } from '../../src/commands/import-progress.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { openDatabase } from '../../src/database/open-database.js'
 import { StoreUnwritableError, type OrderStore } from '../../src/orders/store/order-store.js'
-import { toOrderRow } from '../../src/orders/store/order-row.js'
 import { writeCsv } from '../../src/exports/csv-file.js'
 import { writeWorkbook } from '../../src/exports/excel-sheet.js'
 import { formatImportError } from '../../src/orders/import/import-errors.js'
@@ -24,9 +23,8 @@ import { importOrders } from '../../src/orders/import/import-orders.js'
 import { toImportedOrder } from '../../src/orders/import/validate-row.js'
 import type { Order } from '../../src/orders/order.js'
 import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
-import { MAX_IMPORTED_ID } from '../../src/orders/order-id.js'
-import { findTimestampErrors } from '../../src/orders/validate-order.js'
-import { isOrderNumber } from '../../src/orders/order-number.js'
+import { MAX_IMPORTED_ID, isOrderNumber } from '../../src/orders/order-id.js'
+import { findTimestampErrors } from '../../src/orders/validators.js'
 import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { distPath } from '../support/dist-path.js'
 import { temporaryFolder } from '../support/app.js'
@@ -214,11 +212,6 @@ t.test('continues order numbers after the highest imported CW- number', async (t
     'ignores numbers that are not assigned',
   )
   t.equal(await numbersOf(['CW-999999'], ['CW-1000001', '']), 'CW-1000003', 'of any length')
-  t.equal(
-    await numbersOf(['CW-1000000000000', '', 'CW-1000000000003']),
-    'CW-1000000000004',
-    'and none is given twice although they do not count',
-  )
 })
 
 t.test('assigns further ids after the highest importable id', async (t) => {
@@ -752,8 +745,7 @@ t.test('imports every file in the export format unchanged', async (t) => {
 t.test('imports an export unchanged', async (t) => {
   const wanted = randomOrders(300).map(inCurrency)
   const file = new PassThrough()
-  const rows = wanted.map((order) => toOrderRow(order, 'someone'))
-  const [bytes] = await Promise.all([buffer(file), writeCsv([rows], file)])
+  const [bytes] = await Promise.all([buffer(file), writeCsv(wanted, file)])
   const ids = wanted.map(({ id }) => id)
   t.strictSame(await roundTrip(t, bytes, 100_000, ids), wanted)
 })

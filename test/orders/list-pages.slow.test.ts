@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { updateOrders } from '../../src/orders/pages/bulk-actions.js'
-import { parseBulkForm } from '../../src/orders/pages/bulk-selection.js'
+import { updateOrders, parseBulkForm } from '../../src/orders/pages/bulk-actions.js'
 import { temporaryFolder } from '../support/app.js'
 import { createGuest, placeOrder } from '../support/guest.js'
 import { mailEnvironment } from '../support/mail-service.js'
@@ -388,9 +387,14 @@ t.test('a bulk action stops at its time limit', async (t) => {
     },
   }
   const selection = ['1', '2', '3'].map((id) => ({ id, version: 1 }))
-  const { changed, rejected } = await updateOrders(slow, selection, { type: 'cancel' }, 'ann', {
-    maxDurationMs: 10,
-  })
+  const { changed, rejected } = await updateOrders(
+    slow,
+    selection,
+    { type: 'cancel' },
+    'ann',
+    async () => null,
+    10,
+  )
   t.same(
     changed.map(({ id }) => id),
     ['1'],

@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { validators } from '../../src/orders/validators.js'
-import exportRoutes from '../../src/exports/routes.js'
-import { createOrderStream } from '../../src/exports/stream-orders.js'
+import orderExports from '../../src/exports/exports.js'
 import apiDocs from '../../src/api-docs/api-docs.js'
 import staticFiles from '../../src/core/html/static-files.js'
 import compression from '../../src/core/server/compression.js'
@@ -18,6 +17,9 @@ import securityHeaders from '../../src/core/server/security-headers.js'
 import telemetry from '../../src/core/server/telemetry.js'
 import validation from '../../src/core/server/validation.js'
 import { serverOptions } from '../../src/server-options.js'
+import type { AuditLog } from '../../src/audit/audit-log.js'
+import type { OrderFilterResolver } from '../../src/orders/orders.js'
+import type { OrderStore } from '../../src/orders/store/order-store.js'
 import { recordLog, SECRET, temporaryFolder } from './app.js'
 
 export interface ExportApp {
@@ -57,15 +59,17 @@ export async function startExportApp(
   await app.register(compression)
   await app.register(validation, { validators })
   await app.register(apiDocs)
-  const sendOrders = createOrderStream(app, {
-    store: {
-      source: { type: 'sqlite', path },
-      check: () => undefined,
-      createErrorTranslator: () => (error: unknown) => error,
-    },
-    timeZone: app.config.TIME_ZONE,
-  })
-  await app.register(exportRoutes, { sendOrders })
+  app.decorate('orders', {
+    source: { type: 'sqlite', path },
+    check: () => undefined,
+    translateError: (error: unknown) => error,
+    list: async () => ({ items: [], total: 0, isTotalExact: true }),
+    getFreshness: () => null,
+  } as Partial<OrderStore> as OrderStore)
+  app.decorate('orderFilters', { resolve: async (filters) => filters } as OrderFilterResolver)
+  app.decorate('auditLog', { record: async () => undefined } as Partial<AuditLog> as AuditLog)
+  app.decorate('portalPages', [])
+  await app.register(orderExports)
   t.teardown(() => app.close())
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, url: `${address}/api/admin/orders/export`, log }

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/database/database.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
-import { openDatabaseOrderStore } from '../../src/orders/store/database-order-store.js'
+import { openOrderStore } from '../../src/orders/store/open-order-store.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
 
 const log = { error: () => undefined }
@@ -17,7 +17,7 @@ export async function openFileStore({
 }): Promise<OrderStore> {
   const database = openSqliteDatabase(path, onDamage && { onDamage })
   const source = { type: 'sqlite', path } as const
-  const store = await openDatabaseOrderStore({ database, source, timeZone, log })
+  const store = await openOrderStore({ database, source, timeZone, log })
   return { ...store, close: () => database.close() }
 }
 
@@ -27,4 +27,4 @@ export const openPostgresStore = (
   url: string,
   timeZone = 'UTC',
 ): Promise<OrderStore> =>
-  openDatabaseOrderStore({ database, source: { type: 'postgres', url }, timeZone, log })
+  openOrderStore({ database, source: { type: 'postgres', url }, timeZone, log })

@@ -22,16 +22,16 @@ function findMails(change: OrderChange, certificates: CertificateChanges): MailT
 function describeHold(
   holdMs: number,
   isOne: boolean,
-  { canUndo }: Pick<ConsequenceOptions, 'canUndo'>,
+  { isRefund }: Pick<ConsequenceOptions, 'isRefund'>,
 ): string {
   if (holdMs === 0) return isOne ? 'The email is sent at once.' : 'Emails are sent at once.'
   const seconds = holdMs / 1000
   const delay = seconds === 1 ? 'a second' : `${seconds} seconds`
   const isSent = isOne ? 'The email is sent' : 'Emails are sent'
   const rest = isOne ? 'it is not sent' : 'they are not sent'
-  return canUndo
-    ? `${isSent} after ${delay}; undo before then and ${rest}.`
-    : `${isSent} after ${delay}.`
+  return isRefund
+    ? `${isSent} after ${delay}.`
+    : `${isSent} after ${delay}; undo before then and ${rest}.`
 }
 
 const list = new Intl.ListFormat('en')

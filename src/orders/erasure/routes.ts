@@ -1,10 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { toText } from '../../accounts/password-form.js'
+import { getNumberFormatter } from '../../core/formatting/number-formatter.js'
+import { getLocale } from '../../core/http/locale.js'
 import { problemResponses } from '../../core/http/problem.js'
 import { emailAddress } from '../../core/validation/email-address.js'
+import { checker } from '../../core/validation/validator.js'
+import { isErased } from '../erasure.js'
 
 /** A customer whose personal data is to be erased. */
-export const Customer = Type.Object(
+const Customer = Type.Object(
   {
     email: emailAddress({
       format: 'known-email-address',
@@ -33,7 +39,7 @@ const Erasure = Type.Object(
 )
 
 /** API for the erasure of personal data. */
-const routes: FastifyPluginAsyncTypebox = async (app) => {
+export const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/api/admin/erasures',
     {
@@ -52,4 +58,107 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   )
 }
 
-export default routes
+const PERSONAL_DATA_URL = '/admin/settings/personal-data'
+
+const ERASE = { config: { permission: 'personal-data:erase', recentSignIn: true } } as const
+
+/** Code of the flash message */
+const ERASED = 'personal-data-erased'
+
+/** Maximum number of orders named in the confirmation. */
+const MAX_NAMED = 5
+
+interface EmailForm {
+  email: string
+  error?: string
+}
+
+const validate = checker(Customer)
+
+function parseForm(body: Record<string, unknown> | undefined): EmailForm {
+  const email = toText(body?.email).trim()
+  if (email === '') return { email, error: 'enter an email address' }
+  const result = validate({ email })
+  return result.ok ? { email } : { email, error: result.errors[0]?.message ?? 'is invalid' }
+}
+
+/** Settings: the erasure of a customer's personal data. */
+export const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, eraser } = app
+  app.settings.addPage({
+    href: PERSONAL_DATA_URL,
+    label: 'Personal data',
+    permission: 'personal-data:erase',
+  })
+
+  const getNumbers = ({ request }: FastifyReply) =>
+    getNumberFormatter(getLocale(request.headers['accept-language']))
+
+  const renderForm = (reply: FastifyReply, form: EmailForm, isDone = false) =>
+    reply.renderSettings(
+      { page: 'orders/personal-data' },
+      {
+        form,
+        usesNocoDb: app.config.DATABASE_BASE_URL !== undefined,
+        isRewriting: eraser.isRewriting(),
+        success: isDone ? { text: 'The personal data was erased.' } : null,
+      },
+    )
+
+  app.get<{ Querystring: { order?: string } }>(
+    PERSONAL_DATA_URL,
+    ERASE,
+    async ({ query }, reply) => {
+      const isDone = reply.consumeFlash()?.code === ERASED
+      const order = typeof query.order === 'string' ? await store.get(query.order) : null
+      const email = order === null || isErased(order) ? '' : order.customerEmail
+      return renderForm(reply, { email }, isDone)
+    },
+  )
+
+  app.post<{ Body: Record<string, unknown> | undefined }>(
+    PERSONAL_DATA_URL,
+    ERASE,
+    async ({ body }, reply) => {
+      const form = parseForm(body)
+      if (form.error !== undefined) return renderForm(reply.code(422), form)
+      const { current, former } = await eraser.findOrders(form.email)
+      const ids = [...current, ...former]
+      if (ids.length === 0) {
+        const error = 'no order has this email address'
+        return renderForm(reply.code(422), { ...form, error })
+      }
+      const named = await Promise.all(ids.slice(0, MAX_NAMED).map((id) => store.get(id)))
+      return reply.renderSettings(
+        { page: 'orders/personal-data-confirm' },
+        {
+          email: form.email,
+          count: getNumbers(reply).whole(ids.length),
+          isOne: ids.length === 1,
+          former: former.length > 0 ? getNumbers(reply).whole(former.length) : null,
+          isOneFormer: former.length === 1,
+          orders: named
+            .filter((order) => order !== null)
+            .map(({ id, orderNumber }) => ({ url: `/admin/orders/${id}`, orderNumber })),
+          more: ids.length > MAX_NAMED ? getNumbers(reply).whole(ids.length - MAX_NAMED) : null,
+        },
+      )
+    },
+  )
+
+  app.post<{ Body: Record<string, unknown> | undefined }>(
+    `${PERSONAL_DATA_URL}/erase`,
+    ERASE,
+    async (request, reply) => {
+      const form = parseForm(request.body)
+      if (form.error !== undefined) return renderForm(reply.code(422), form)
+      const { remaining } = await eraser.erase(form.email, request)
+      if (remaining > 0) {
+        const error = `${getNumbers(reply).whole(remaining)} remaining: continue to erase more orders with this email address`
+        return renderForm(reply, { ...form, error })
+      }
+      reply.setFlash({ code: ERASED, orderId: '' })
+      return reply.redirect(PERSONAL_DATA_URL, 303)
+    },
+  )
+}

@@ -61,15 +61,13 @@ export function createEventDispatcher(
   database: Database,
   log: FastifyBaseLogger,
 ) {
-  const consumers = new Map<string, EventConsumer>([
-    [
-      'erasure',
-      async (tx, { order }) => {
-        if (isErased(order)) await eraseEvents(tx, order.id, { isCancelled: false })
-      },
-    ],
-  ])
-  const titles = new Map([['erasure', 'Erasure of personal data']])
+  const consumers = new Map<string, { consume: EventConsumer; title: string }>()
+  consumers.set('erasure', {
+    title: 'Erasure of personal data',
+    async consume(tx, { order }) {
+      if (isErased(order)) await eraseEvents(tx, order.id, { isCancelled: false })
+    },
+  })
 
   /** Stores an event apart from the others, to be retried by the outbox. */
   async function setAside({ consumer, event }: Job): Promise<void> {
@@ -89,7 +87,7 @@ export function createEventDispatcher(
   async function run(jobs: readonly Job[]): Promise<void> {
     try {
       await database.write(async (tx) => {
-        for (const { consumer, event } of jobs) await consumers.get(consumer)?.(tx, event)
+        for (const { consumer, event } of jobs) await consumers.get(consumer)?.consume(tx, event)
       })
     } catch (err) {
       const [job, ...others] = jobs
@@ -109,12 +107,10 @@ export function createEventDispatcher(
      * @param name stored with the events that the consumer cannot process, so never rename one
      * @param title for staff: what does not happen while an event is set aside
      */
-    addConsumer(name: string, consumer: EventConsumer, title = name): void {
-      consumers.set(name, consumer)
-      titles.set(name, title)
-    },
+    addConsumer: (name: string, consume: EventConsumer, title = name): void =>
+      void consumers.set(name, { consume, title }),
 
-    getTitle: (name: string): string => titles.get(name) ?? name,
+    getTitle: (name: string): string => consumers.get(name)?.title ?? name,
 
     /** Processes all events stored so far. Call it regularly. */
     async dispatch(): Promise<void> {
@@ -143,11 +139,11 @@ export function createEventDispatcher(
       leaseMs: MINUTE_MS,
       retryDelaysMs: RETRY_DELAYS_MS,
       async send({ type, payload }) {
-        const consume = consumers.get(type)
-        if (consume === undefined) {
+        const consumer = consumers.get(type)
+        if (consumer === undefined) {
           return { outcome: 'cancelled', status: null, detail: 'No longer needed' }
         }
-        await database.write((tx) => consume(tx, payload as OrderEvent))
+        await database.write((tx) => consumer.consume(tx, payload as OrderEvent))
         return { outcome: 'sent', status: null, detail: 'Processed' }
       },
     } satisfies Sender,

@@ -127,33 +127,15 @@ function parsePreamble(start: Buffer) {
   return { separator, firstLine, isComplete: lineBreak !== '' }
 }
 
-/** Passes the file through. If the file is not CSV, reports an error and stops. */
-async function* checkFileType(
-  source: AsyncIterable<Buffer>,
-  onError: (error: ImportError) => void,
-  onSeparator: (separator: string) => void,
-): AsyncGenerator<Buffer> {
-  function hasError(start: Buffer): boolean {
-    const { separator, firstLine } = parsePreamble(start)
-    onSeparator(separator)
-    const message = findFileTypeError(start, firstLine, separator)
-    if (message !== null) onError({ line: null, column: null, message })
-    return message !== null
+/** Reads until the line with the column names is complete, or too long. */
+async function readStart(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+  let start = Buffer.alloc(0)
+  while (!parsePreamble(start).isComplete && start.length <= MAX_LINE_BYTES) {
+    const next = await chunks.next()
+    if (next.done === true) break
+    start = Buffer.concat([start, next.value])
   }
-
-  let start: Buffer | null = Buffer.alloc(0)
-  for await (const chunk of source) {
-    if (start === null) {
-      yield chunk
-      continue
-    }
-    start = Buffer.concat([start, chunk])
-    if (!parsePreamble(start).isComplete && start.length <= MAX_LINE_BYTES) continue
-    if (hasError(start)) return
-    yield start
-    start = null
-  }
-  if (start !== null && !hasError(start)) yield start
+  return start
 }
 
 const isBlank = ({ cells, error }: CsvRecord): boolean =>
@@ -164,18 +146,16 @@ const isSeparatorLine = ({ cells, error }: CsvRecord): boolean =>
 
 async function* readCsv(
   source: AsyncIterable<Buffer>,
+  separator: string,
   { onError, onBytes }: Callbacks,
 ): AsyncGenerator<CsvRecord> {
-  let separator = ','
-  const checked = checkFileType(source, onError, (found) => (separator = found))
-  let csv: ReturnType<typeof createCsvReader> | null = null
-  for await (const { text, bytes } of splitLineBlocks(checked, onError)) {
-    csv ??= createCsvReader(separator)
+  const csv = createCsvReader(separator)
+  for await (const { text, bytes } of splitLineBlocks(source, onError)) {
     yield* csv.read(text)
     onBytes(bytes)
     if (csv.isAborted()) return
   }
-  if (csv !== null) yield* csv.end()
+  yield* csv.end()
 }
 
 async function* readExcel(
@@ -203,21 +183,30 @@ async function* readExcel(
 
 /**
  * Reads the records of a CSV file or an Excel workbook, skipping blank lines; reports an error if
- * the file is empty.
+ * the file is empty, or is neither.
  */
 export async function* readRecords(
   source: AsyncIterable<Buffer>,
   callbacks: Callbacks,
 ): AsyncGenerator<CsvRecord> {
   const chunks = source[Symbol.asyncIterator]()
-  const first = await chunks.next()
+  const start = await readStart(chunks)
   async function* readAll() {
-    if (first.done !== true) yield first.value
+    yield start
     yield* { [Symbol.asyncIterator]: () => chunks }
   }
-  const isExcel = first.done !== true && first.value.toString('latin1', 0, 4) === ZIP_SIGNATURE
+  const isExcel = start.toString('latin1', 0, 4) === ZIP_SIGNATURE
+  const { separator, firstLine } = parsePreamble(start)
+  const message = isExcel ? null : findFileTypeError(start, firstLine, separator)
+  if (message !== null) {
+    callbacks.onError({ line: null, column: null, message })
+    return
+  }
+  const records = isExcel
+    ? readExcel(readAll(), callbacks)
+    : readCsv(readAll(), separator, callbacks)
   let isStart = true
-  for await (const record of (isExcel ? readExcel : readCsv)(readAll(), callbacks)) {
+  for await (const record of records) {
     if (isBlank(record) || (isStart && isSeparatorLine(record))) continue
     isStart = false
     yield record

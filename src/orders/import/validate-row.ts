@@ -1,10 +1,8 @@
 import type { FieldError } from '../../core/validation/field-errors.js'
 import { parseJson } from '../../core/validation/is-object.js'
-import type { ValidationResult } from '../../core/validation/validator.js'
-import { findTimestampErrors, validateNewOrder } from '../validate-order.js'
+import { findTimestampErrors, validateNewOrder, checker } from '../validators.js'
 import { unescapeFormula } from '../../core/formatting/formula-escaping.js'
 import { ImportedOrder } from '../order.js'
-import { checker } from '../validators.js'
 import type { Column, Header } from './csv-header.js'
 import type { StagedOrder } from '../store/staged-orders.js'
 import { createFirstVersion } from '../apply-changes.js'
@@ -57,35 +55,27 @@ function parseCells({ columns }: Header, cells: string[]) {
   return { values, errors }
 }
 
-interface ValidatedRow {
-  /** Set even if other fields are invalid, to find duplicates */
-  id: string | null
-  orderNumber: string | null
-  result: ValidationResult<ImportedOrder>
-}
-
 /**
- * Creates the validator for the lines of a file.
+ * Validates the cells of a line. The ID and the order number are returned even if other fields are
+ * invalid, to find duplicates.
  *
  * @param now ms since 1970
  */
-export function createRowValidator(header: Header, now: number): (cells: string[]) => ValidatedRow {
-  return (cells) => {
-    const { values, errors } = parseCells(header, cells)
-    const { id, orderNumber } = values
-    const result = check(values)
-    errors.push(...validateNewOrder(values, now), ...findTimestampErrors(values, now))
-    // Missing columns are reported once, for the header.
-    const reported = new Set([...header.missing, ...errors.map(({ path }) => path)])
-    if (!result.ok) errors.push(...result.errors.filter(({ path }) => !reported.has(path)))
-    return {
-      id: typeof id === 'string' ? id : null,
-      orderNumber: typeof orderNumber === 'string' ? orderNumber : null,
-      result:
-        result.ok && errors.length === 0
-          ? result
-          : { ok: false, errors: sortByColumn(errors, header) },
-    }
+export function validateRow(cells: string[], header: Header, now: number) {
+  const { values, errors } = parseCells(header, cells)
+  const { id, orderNumber } = values
+  const result = check(values)
+  errors.push(...validateNewOrder(values), ...findTimestampErrors(values, now))
+  // Missing columns are reported once, for the header.
+  const reported = new Set([...header.missing, ...errors.map(({ path }) => path)])
+  if (!result.ok) errors.push(...result.errors.filter(({ path }) => !reported.has(path)))
+  return {
+    id: typeof id === 'string' ? id : null,
+    orderNumber: typeof orderNumber === 'string' ? orderNumber : null,
+    result:
+      result.ok && errors.length === 0
+        ? result
+        : ({ ok: false, errors: sortByColumn(errors, header) } as const),
   }
 }
 

@@ -1,11 +1,17 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Order } from '../order.js'
 import { getUndoPermission, requireStatusPermission } from '../status-permission.js'
-import { getStatusAfter, parseBulkAction, updateOrders } from './bulk-actions.js'
-import { loadBulkOrders, parseBulkForm, type BulkForm } from './bulk-selection.js'
+import {
+  getStatusAfter,
+  parseBulkAction,
+  updateOrders,
+  loadBulkOrders,
+  parseBulkForm,
+  type BulkForm,
+} from './bulk-actions.js'
 import { buildBulkConfirmation, buildBulkSummary, type ConfirmedAction } from './bulk-view.js'
 import { describeConsequences, simulateChanges } from './consequences.js'
-import { createListLoader } from './load-list.js'
+import { loadList } from './list-pages.js'
 
 const WRITE = { config: { permission: 'orders:write' } } as const
 
@@ -19,7 +25,6 @@ const NOTHING_SELECTED = { text: 'Select orders and an action first.', rejected:
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, orderPage } = app
   const { getRequestFormatters } = orderPage
-  const loadList = createListLoader(app)
 
   /** Renders the list after a bulk action, with its message. */
   const renderBulkResult = (
@@ -42,25 +47,24 @@ const pages: FastifyPluginAsync = async (app) => {
         changed.push(order)
       }
     }
-    const changes = simulateChanges(
-      changed,
-      action === 'cancel' ? { type: 'cancel' } : { type: 'edit', changes: { status: action } },
-    )
+    const command: Parameters<typeof simulateChanges>[1] =
+      action === 'cancel' ? { type: 'cancel' } : { type: 'edit', changes: { status: action } }
+    const changes = simulateChanges(changed, command)
     return describeConsequences(await orderPage.loadConsequences(changed), changes, {
       isSingle: false,
-      canUndo: true,
       isRefund: false,
       format: getRequestFormatters(request),
     })
   }
 
-  /** Asks for confirmation of a bulk action. */
+  /** Asks for confirmation of a bulk action; for `consequences`, see `describeBulkAction`. */
   async function renderConfirmation(
     request: FastifyRequest,
     reply: FastifyReply,
     form: BulkForm,
     action: ConfirmedAction,
     orders: readonly Order[],
+    consequences: string | null,
   ) {
     if (orders.length === 0) {
       return renderBulkResult(reply, await loadList(request, form.query), NOTHING_SELECTED)
@@ -68,12 +72,7 @@ const pages: FastifyPluginAsync = async (app) => {
     return reply.renderView(
       { page: 'orders/bulk-confirm', fragment: 'orders/_bulk-confirm' },
       {
-        ...buildBulkConfirmation(
-          orders,
-          action,
-          await describeBulkAction(request, orders, action),
-          getRequestFormatters(request),
-        ),
+        ...buildBulkConfirmation(orders, action, consequences, getRequestFormatters(request)),
         // Only the displayed versions are confirmed; orders that have changed since are rejected.
         selection: form.isForAllMatching ? orders : form.selection,
         listQuery: form.listQuery,
@@ -96,21 +95,18 @@ const pages: FastifyPluginAsync = async (app) => {
       requireStatusPermission(request, action.status)
       const isConfirmed = body.confirmed !== undefined && !form.isForAllMatching
       const orders = isConfirmed ? [] : await loadBulkOrders(store, form)
+      const consequences = await describeBulkAction(request, orders, action.status)
       const needsConfirmation =
-        form.isForAllMatching ||
-        action.status === 'refunded' ||
-        (await describeBulkAction(request, orders, action.status)) !== null
+        form.isForAllMatching || action.status === 'refunded' || consequences !== null
       if (!isConfirmed && needsConfirmation) {
-        return renderConfirmation(request, reply, form, action.status, orders)
+        return renderConfirmation(request, reply, form, action.status, orders, consequences)
       }
     }
-    const result = await updateOrders(store, selection, action, actor, {
-      findProblem: async (order) => {
-        const status = getStatusAfter(action)
-        if (status !== null) return orderPage.findStatusProblem(order, { status, isUndo: false })
-        if (!request.can(getUndoPermission(order.status))) return 'your role does not permit this'
-        return orderPage.findUndoProblem(order, (await store.getHistory(order.id)) ?? [])
-      },
+    const result = await updateOrders(store, selection, action, actor, async (order) => {
+      const status = getStatusAfter(action)
+      if (status !== null) return orderPage.findStatusProblem(order, { status, isUndo: false })
+      if (!request.can(getUndoPermission(order.status))) return 'your role does not permit this'
+      return orderPage.findUndoProblem(order, (await store.getHistory(order.id)) ?? [])
     })
     const summary = buildBulkSummary(result, action, listQuery, getRequestFormatters(request))
     const rejected = result.rejected.flatMap(({ order }) => order ?? [])
@@ -120,7 +116,8 @@ const pages: FastifyPluginAsync = async (app) => {
   app.post<Route>('/admin/orders/bulk/cancellation', WRITE, async (request, reply) => {
     const form = parseBulkForm(request.body ?? {})
     const orders = await loadBulkOrders(store, form)
-    return renderConfirmation(request, reply, form, 'cancel', orders)
+    const consequences = await describeBulkAction(request, orders, 'cancel')
+    return renderConfirmation(request, reply, form, 'cancel', orders, consequences)
   })
 
   // Opening the URL of a bulk form again, for example from the address bar, sends a GET.

@@ -120,10 +120,8 @@ export function buildBulkConfirmation(
     keepLabel: status === null ? `Keep ${isSingle ? 'order' : 'orders'}` : 'Keep status',
     statuses: isSingle ? null : describeStatuses(orders, format),
     orders: orders.slice(0, MAX_LISTED_ORDERS).map((order) => ({
-      orderNumber: order.orderNumber,
-      customerName: order.customerName,
+      ...order,
       amount: format.money(order.amountMinor, order.currency),
-      status: order.status,
       statusLabel: STATUS_LABELS[order.status],
     })),
     unlisted:

@@ -1,4 +1,4 @@
-import { describeShare } from '../describe-order-trip.js'
+import { describeShare } from '../order-trip.js'
 import type { Order } from '../order.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { METHOD_LABELS, ORIGIN_LABELS } from '../labels.js'

@@ -11,9 +11,7 @@ export interface OrderChange {
 export interface ConsequenceOptions {
   /** About one order: its guest and its certificate need no number */
   isSingle: boolean
-  /** Whether the change can be undone */
-  canUndo: boolean
-  /** Whether the change follows a refund through Stripe */
+  /** Whether the change follows a refund through Stripe; it cannot be undone */
   isRefund: boolean
   format: Formatters
 }

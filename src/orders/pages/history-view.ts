@@ -23,14 +23,13 @@ interface ChangeView {
   description: string | null
 }
 
-export interface EntryView {
-  at: string
-  dateTime: string
-  by: string
-  version: number
-  isFirst: boolean
-  changes: ChangeView[]
-}
+const describeAs = (field: string, description: string): ChangeView => ({
+  field,
+  from: null,
+  to: null,
+  isText: false,
+  description,
+})
 
 const LABELS: Record<string, string> = {
   status: 'Status',
@@ -106,11 +105,7 @@ const MAX_INLINE_LENGTH = 60
 const isLong = (text: string | null): boolean => (text ?? '').length > MAX_INLINE_LENGTH
 
 /** Builds the entries of an order's history, newest first. */
-export function buildHistoryView(
-  order: Order,
-  history: HistoryEntry[],
-  format: Formatters,
-): EntryView[] {
+export function buildHistoryView(order: Order, history: HistoryEntry[], format: Formatters) {
   function buildChange(
     field: string,
     before: Order,
@@ -120,19 +115,18 @@ export function buildHistoryView(
     const attempt = field === ATTEMPT_FIELD ? findLatestAttempt([{ changes }]) : null
     if (attempt !== null) {
       const confirmed = findConfirmedAttempt(history, attempt.reference)
-      const description = describeAttempt(attempt, confirmed, format)
-      return { field: 'Offset order', from: null, to: null, isText: false, description }
+      return describeAs('Offset order', describeAttempt(attempt, confirmed, format))
     }
+    const label = getOwn(LABELS, field) ?? field
     const change = changes.find((one) => one.field === field)
     // Erasure makes both values of a change to personal data the same.
     if (field === ERASURE_FIELD || (change && isDeepStrictEqual(change.from, change.to))) {
-      const name = getOwn(LABELS, field) ?? field
-      return { field: name, from: null, to: null, isText: false, description: 'erased' }
+      return describeAs(label, 'erased')
     }
     const from = formatValue(before, field, format)
     const to = formatValue(after, field, format)
     const isText = field === 'notes' || isLong(from) || isLong(to)
-    return { field: getOwn(LABELS, field) ?? field, from, to, isText, description: null }
+    return { field: label, from, to, isText, description: null }
   }
 
   // Entries contain only the changed fields, so start with the current order and go back.
@@ -145,12 +139,12 @@ export function buildHistoryView(
     const views = [...fields].map((field) => buildChange(field, before, after, changes))
     after = before
     return {
-      at: entry.at,
+      ...entry,
       dateTime: format.dateTime(entry.at),
-      by: entry.by,
-      version: entry.version,
       isFirst: index === history.length - 1,
       changes: views.sort((a, b) => Number(a.isText) - Number(b.isText)),
     }
   })
 }
+
+export type EntryView = ReturnType<typeof buildHistoryView>[number]

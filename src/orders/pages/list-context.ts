@@ -1,6 +1,5 @@
 import type { OrderStore } from '../store/order-store.js'
-import { buildListUrl, parseListQuery, type ListQuery } from '../list-query.js'
-import type { Order } from '../order.js'
+import { buildListUrl, getFilters, parseListQuery, type ListQuery } from '../list-query.js'
 
 /** The list that an order was opened from, and its position there. */
 export interface ListContext {
@@ -38,24 +37,18 @@ export function getContextListUrl({ query, position }: ListContext, id: string):
   return `${buildListUrl({ ...query, page })}#row-${id}`
 }
 
-/** An order's position and its neighbours in a list. */
-interface Neighbours {
-  position: number
-  total: number
-  isTotalExact: boolean
-  previous: Order | null
-  next: Order | null
-}
-
-/** Finds the neighbours of an order in its list; `null` if the order has moved too far. */
+/**
+ * Finds the position of an order in its list, and its neighbours there; `null` if the order has moved
+ * too far.
+ */
 export async function findNeighbours(
   store: OrderStore,
   id: string,
   { query, position }: ListContext,
-): Promise<Neighbours | null> {
+) {
   if (position === null) return null
-  const { sort, pageSize, ...filters }: Omit<ListQuery, 'page'> & { page?: number } = query
-  delete filters.page
+  const { sort, pageSize } = query
+  const filters = getFilters(query)
   const listAround = async (center: number, radius: number) => {
     const offset = Math.max(0, center - radius)
     const limit = center - offset + radius + 1

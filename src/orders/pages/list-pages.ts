@@ -1,12 +1,45 @@
-import type { FastifyPluginAsync } from 'fastify'
-import { createListLoader } from './load-list.js'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { getAuditActor } from '../../audit/audit-log.js'
+import { toSafeRedirectPath } from '../../core/http/safe-redirect-path.js'
+import { parseListQuery } from '../list-query.js'
+import type { SelectedOrder } from './bulk-actions.js'
+import { buildListView } from './list-view.js'
 import { getViewMessage } from './saved-views.js'
 
 const READ = { config: { permission: 'orders:read' } } as const
+const WRITE = { config: { permission: 'orders:write' } } as const
 
-/** The list of orders. */
+/** Loads a page of the list, with the selection that a form sent. */
+export async function loadList(
+  request: FastifyRequest,
+  parameters: Record<string, unknown>,
+  selection: SelectedOrder[] = [],
+) {
+  const { orders: store, orderPage, savedViews } = request.server
+  const { query, ignored } = parseListQuery(parameters)
+  const { sort, page, pageSize, ...filters } = query
+  const slice = { sort, offset: (page - 1) * pageSize, limit: pageSize }
+  const { items, ...total } = await store.list(filters, slice)
+  const currencies = await store.listCurrencies()
+  const views = await savedViews.list()
+  const notes = await orderPage.loadListNotes(items)
+  const data = { query, ignored, selection, items, total, currencies, views, notes }
+  return buildListView(data, orderPage.getRequestFormatters(request), store.calendar)
+}
+
+const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
+
+/** The list that a form was sent from. */
+const getListUrl = ({ list }: Record<string, unknown>): string =>
+  toSafeRedirectPath(toText(list) || '/admin/orders')
+
+interface ViewRoute {
+  Body: Record<string, unknown> | undefined
+}
+
+/** The list of orders, and its saved views. */
 const pages: FastifyPluginAsync = async (app) => {
-  const loadList = createListLoader(app)
+  const { savedViews } = app
 
   app.get<{ Querystring: Record<string, unknown> }>(
     '/admin/orders',
@@ -28,13 +61,26 @@ const pages: FastifyPluginAsync = async (app) => {
           page: 'orders/orders',
           fragment: isListOnly ? 'orders/_list-part' : 'orders/_orders',
         },
-        {
-          list,
-          success: message === null ? null : { text: message },
-        },
+        { list, success: message === null ? null : { text: message } },
       )
     },
   )
+
+  app.post<ViewRoute>('/admin/orders/views', WRITE, async (request, reply) => {
+    const { body = {} } = request
+    const list = getListUrl(body)
+    const query = list.split('?')[1] ?? ''
+    const code = await savedViews.save(toText(body.name), query, getAuditActor(request))
+    reply.setFlash({ code, orderId: '' })
+    return reply.redirect(list, 303)
+  })
+
+  app.post<ViewRoute>('/admin/orders/views/remove', WRITE, async (request, reply) => {
+    const { body = {} } = request
+    const code = await savedViews.remove(toText(body.name), getAuditActor(request))
+    reply.setFlash({ code, orderId: '' })
+    return reply.redirect(getListUrl(body), 303)
+  })
 }
 
 export default pages

@@ -1,4 +1,6 @@
-import { CALCULATOR_TYPES } from '../../calculator/calculator-data.js'
+import type { DayCalendar } from '../../core/formatting/day-calendar.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { joinWithAnd, STATUS_LABELS } from '../labels.js'
 import {
   buildListUrl,
   DEFAULT_PAGE_SIZE,
@@ -7,36 +9,22 @@ import {
   type IgnoredParameters,
   type ListQuery,
 } from '../list-query.js'
-import { PAYMENT_METHODS } from '../checkout.js'
-import {
-  MAX_SEARCH_LENGTH,
-  ORDER_EXCEPTIONS,
-  PAYMENT_FILTERS,
-  type SortField,
-} from '../order-filters.js'
-import type { DayCalendar } from '../../core/formatting/day-calendar.js'
-import { LIVE_STATUSES, ORDER_STATUSES } from '../order-status.js'
-import { ORDER_ORIGINS, type Order } from '../order.js'
+import { MAX_SEARCH_LENGTH, type SortField } from '../order-filters.js'
+import { LIVE_STATUSES } from '../order-status.js'
+import type { Order } from '../order.js'
 import { getStatusPermission } from '../status-permission.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
-import {
-  CALCULATOR_LABELS,
-  EXCEPTION_LABELS,
-  joinWithAnd,
-  METHOD_LABELS,
-  ORIGIN_NAMES,
-  PAYMENT_LABELS,
-  STATUS_LABELS,
-} from '../labels.js'
 import type { OrderList } from '../store/order-store.js'
-import type { SelectedOrder } from './bulk-actions.js'
-import { MAX_MATCHING_ORDERS } from './bulk-selection.js'
-import { buildDatePresets } from './date-presets.js'
-import { buildFilterChips, countFilters } from './filter-chips.js'
+import { MAX_MATCHING_ORDERS, type SelectedOrder } from './bulk-actions.js'
 import { buildContextUrl } from './list-context.js'
+import {
+  buildDatePresets,
+  buildFilterChips,
+  buildFilterMenus,
+  countFilters,
+} from './list-filters.js'
 import type { DescribeInList } from './order-extensions.js'
-import type { SavedView } from './saved-views.js'
 import { buildPagination, formatTotal } from './pagination.js'
+import type { SavedView } from './saved-views.js'
 
 const COLUMNS: {
   field: SortField
@@ -84,18 +72,17 @@ function describeIgnored({ invalid, isSearchTooLong, isRangeReversed }: IgnoredP
 }
 
 /** Export links for all orders that match the list's filters. */
-function buildExportLinks(query: ListQuery) {
-  const buildUrl = (path: string, format: string): string => {
-    const url = buildListUrl({ ...query, page: 1, pageSize: DEFAULT_PAGE_SIZE }, path)
-    return `${url}${url.includes('?') ? '&' : '?'}format=${format}`
-  }
-  return (['csv', 'xlsx'] as const).map((format) => ({
-    format,
-    label: format === 'csv' ? 'CSV' : 'Excel',
-    href: buildUrl('/admin/orders/export', format),
-    apiHref: buildUrl('/api/admin/orders/export', format),
-  }))
-}
+const buildExportLinks = (query: ListQuery) =>
+  (['csv', 'xlsx'] as const).map((format) => {
+    const list = buildListUrl({ ...query, page: 1, pageSize: DEFAULT_PAGE_SIZE }, '')
+    const search = `${list === '' ? '?' : `${list}&`}format=${format}`
+    return {
+      format,
+      label: format === 'csv' ? 'CSV' : 'Excel',
+      href: `/admin/orders/export${search}`,
+      apiHref: `/api/admin/orders/export${search}`,
+    }
+  })
 
 interface ListData {
   query: ListQuery
@@ -117,32 +104,17 @@ function buildRow(
   format: Formatters,
 ) {
   return {
-    id: order.id,
+    ...order,
     isSelected: selection.some(({ id }) => id === order.id),
-    version: order.version,
     href: buildContextUrl({ query, position }, `/admin/orders/${order.id}`),
-    orderNumber: order.orderNumber,
     date: format.date(order.placedAt),
     time: format.time(order.placedAt),
-    placedAt: order.placedAt,
-    customerName: order.customerName,
-    customerEmail: order.customerEmail,
-    vesselName: order.vesselName,
-    imoNumber: order.imoNumber,
     co2e: format.kilograms(order.co2eKg),
     amount: format.money(order.amountMinor, order.currency),
-    status: order.status,
     statusLabel: STATUS_LABELS[order.status],
     notes: notes.flatMap((describe) => describe(order) ?? []),
   }
 }
-
-/** The options of a filter. */
-const toChoices = <T extends string>(
-  values: readonly T[],
-  labels: Record<T, string>,
-  selected: readonly T[] = [],
-) => values.map((value) => ({ value, label: labels[value], isSelected: selected.includes(value) }))
 
 /** Builds the list of orders. */
 export function buildListView(data: ListData, format: Formatters, calendar: DayCalendar) {
@@ -162,22 +134,15 @@ export function buildListView(data: ListData, format: Formatters, calendar: DayC
       ...view,
       isCurrent: view.href === buildListUrl({ ...query, page: 1 }),
     })),
-    choices: {
-      statuses: toChoices(ORDER_STATUSES, STATUS_LABELS, query.status),
-      types: toChoices(CALCULATOR_TYPES, CALCULATOR_LABELS, query.calculatorType),
-      exceptions: toChoices(ORDER_EXCEPTIONS, EXCEPTION_LABELS, query.exception),
-      origins: toChoices(ORDER_ORIGINS, ORIGIN_NAMES, query.origin),
-      methods: toChoices(PAYMENT_METHODS, METHOD_LABELS, query.paymentMethod),
-      payments: toChoices(PAYMENT_FILTERS, PAYMENT_LABELS, query.payment),
-      currencies,
-    },
+    filterMenus: buildFilterMenus(query),
+    filterCounts: countFilters(query),
+    currencies,
     statusActions: LIVE_STATUSES.map((value) => ({
       value,
       label: STATUS_LABELS[value],
       permission: getStatusPermission(value),
     })),
     chips,
-    filterCounts: countFilters(query),
     datePresets: buildDatePresets(query, calendar),
     clearUrl: buildListUrl({ sort, page: 1, pageSize }),
     sortHint: mixesCurrencies ? 'Amounts are sorted within each currency.' : null,

@@ -5,6 +5,7 @@ import {
 } from '../../core/formatting/number-input.js'
 import { formatMoney, getMinorUnitDigits } from '../../core/formatting/money-formatter.js'
 import { Order } from '../order.js'
+import { CURRENCIES } from '../../core/validation/formats.js'
 
 const MAX_AMOUNT_MINOR = Order.properties.amountMinor.maximum ?? Number.MAX_SAFE_INTEGER
 
@@ -40,4 +41,20 @@ export function parseAmount(text: string, currency: string): ParsedNumber {
   }
   // Adding 0 turns -0 into 0.
   return { ...parsed, value: Math.round(value * 10 ** digits) + 0 }
+}
+
+const COMMON = ['EUR', 'USD', 'GBP', 'CHF', 'NOK', 'SEK', 'DKK', 'JPY', 'AUD', 'CAD', 'SGD']
+
+/** The options of a currency field. Currencies in use and common ones come first. */
+export function buildCurrencyChoices(inUse: string[], locale: string) {
+  const names = new Intl.DisplayNames([locale], { type: 'currency' })
+  const toChoice = (code: string) => ({
+    code,
+    label: `${code} – ${names.of(code) ?? code}`,
+  })
+  const first = new Set([...inUse, ...COMMON])
+  return {
+    first: [...first].map(toChoice),
+    rest: [...CURRENCIES].filter((code) => !first.has(code)).map(toChoice),
+  }
 }

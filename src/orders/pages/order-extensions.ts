@@ -22,7 +22,7 @@ export interface Notice {
   title: string
   text: string
   /** The changes that caused a version conflict */
-  entries: EntryView[]
+  entries?: EntryView[]
 }
 
 /** The state of an order's page, in addition to the order. Features add the state of their sections. */

@@ -1,50 +1,83 @@
-import { parseNumber, formatUnambiguous } from '../../core/formatting/number-input.js'
-import type { Order, Retirement } from '../order.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { formatUnambiguous, parseNumber } from '../../core/formatting/number-input.js'
 import { isCurrency } from '../../core/validation/formats.js'
+import { getMaxLength, type Order } from '../order.js'
 import { formatAmountInput, parseAmount } from './money-input.js'
 
-/** The fields of an order's forms. All are strings; money is an amount and a currency. */
-export const ORDER_FIELDS = [
-  'customerName',
-  'customerEmail',
-  'vesselName',
-  'imoNumber',
-  'co2eKg',
-  'amount',
-  'currency',
-  'orderSourceId',
-  'notes',
-] as const
+interface FieldDefinition {
+  label: string
+  type: 'line' | 'email' | 'kilograms' | 'money' | 'currency' | 'text' | 'web' | 'date'
+  maxLength: number
+  hint?: string
+  /** The error if a required field is empty; the other fields are optional */
+  emptyError?: string
+}
+
+const fields = <Name extends string>(definitions: Record<Name, FieldDefinition>) => definitions
+
+/** The fields of an order's forms. All values are strings; money is an amount and a currency. */
+const ORDER = fields({
+  customerName: {
+    label: 'Name',
+    type: 'line',
+    maxLength: getMaxLength('customerName'),
+    emptyError: 'Enter a name',
+  },
+  customerEmail: {
+    label: 'Email',
+    type: 'email',
+    maxLength: getMaxLength('customerEmail'),
+    emptyError: 'Enter an email address',
+  },
+  vesselName: { label: 'Name', type: 'line', maxLength: getMaxLength('vesselName') },
+  imoNumber: {
+    label: 'IMO number',
+    type: 'line',
+    maxLength: getMaxLength('imoNumber'),
+    hint: 'Seven digits, with or without “IMO”.',
+  },
+  co2eKg: { label: 'CO₂e', type: 'kilograms', maxLength: 32, emptyError: 'Enter the CO₂e' },
+  amount: { label: 'Amount', type: 'money', maxLength: 32, emptyError: 'Enter an amount' },
+  currency: { label: 'Currency', type: 'currency', maxLength: 3, emptyError: 'Choose a currency' },
+  orderSourceId: {
+    label: 'Provider order ID',
+    type: 'line',
+    maxLength: getMaxLength('orderSourceId'),
+    hint: 'ID of the offset order at the provider.',
+  },
+  notes: {
+    label: 'Notes',
+    type: 'text',
+    maxLength: getMaxLength('notes'),
+    hint: 'Visible to administrators only.',
+  },
+})
 
 /** The fields of a retirement, which are optional together. */
-export const RETIREMENT_FIELDS = [
-  'registry',
-  'reference',
-  'url',
-  'standard',
-  'vintage',
-  'retiredAt',
-] as const satisfies readonly (keyof Retirement)[]
+const RETIREMENT = fields({
+  registry: { label: 'Registry', type: 'line', maxLength: 120, emptyError: 'Enter the registry' },
+  reference: {
+    label: 'Reference',
+    type: 'line',
+    maxLength: 500,
+    hint: 'Serial numbers, or the number of the retirement in the registry.',
+    emptyError: 'Enter the reference',
+  },
+  url: { label: 'Page in the registry', type: 'web', maxLength: 2000 },
+  standard: { label: 'Standard', type: 'line', maxLength: 120 },
+  vintage: { label: 'Vintage', type: 'line', maxLength: 40 },
+  retiredAt: { label: 'Retired on', type: 'date', maxLength: 10, emptyError: 'Enter the date' },
+})
 
-export type OrderField = (typeof ORDER_FIELDS)[number] | (typeof RETIREMENT_FIELDS)[number]
+export type OrderField = keyof typeof ORDER | keyof typeof RETIREMENT
+
+const FIELDS: Record<OrderField, FieldDefinition> = { ...ORDER, ...RETIREMENT }
+export const ORDER_FIELDS = Object.keys(ORDER) as (keyof typeof ORDER)[]
+export const RETIREMENT_FIELDS = Object.keys(RETIREMENT) as (keyof typeof RETIREMENT)[]
 
 export type FieldValues = Partial<Record<OrderField, string>>
 /** Error messages by field name */
 export type FieldErrors = Record<string, string>
-
-/** Error messages for required fields that are empty; the other fields are optional */
-const EMPTY_ERRORS: Partial<Record<OrderField, string>> = {
-  customerName: 'Enter a name',
-  customerEmail: 'Enter an email address',
-  co2eKg: 'Enter the CO₂e',
-  amount: 'Enter an amount',
-  currency: 'Choose a currency',
-  registry: 'Enter the registry',
-  reference: 'Enter the reference',
-  retiredAt: 'Enter the date',
-}
-
-export const isOptional = (field: OrderField): boolean => EMPTY_ERRORS[field] === undefined
 
 /** A submitted value without surrounding whitespace and with normalised line breaks. */
 export const normalizeFieldValue = (value: unknown): string =>
@@ -80,21 +113,18 @@ export interface ParsedFields {
 
 /** Parses the form of a retirement; `null` if all its fields are empty. */
 export function parseRetirement(submitted: Record<string, unknown>): ParsedFields {
-  const filled = RETIREMENT_FIELDS.map(
-    (field) => [field, normalizeFieldValue(submitted[field])] as const,
-  )
-  const given = filled.filter(([, value]) => value !== '')
-  const missing = given.length === 0 ? [] : filled.filter(([, value]) => value === '')
-  return {
-    values: Object.fromEntries(filled),
-    input: { retirement: given.length === 0 ? null : Object.fromEntries(given) },
-    errors: Object.fromEntries(
-      missing.flatMap(([field]) => {
-        const error = EMPTY_ERRORS[field]
-        return error === undefined ? [] : [[field, error]]
-      }),
-    ),
+  const values: FieldValues = {}
+  const errors: FieldErrors = {}
+  for (const field of RETIREMENT_FIELDS) {
+    const value = normalizeFieldValue(submitted[field])
+    const { emptyError } = FIELDS[field]
+    values[field] = value
+    if (value === '' && emptyError !== undefined) errors[field] = emptyError
   }
+  const given = Object.entries(values).filter(([, value]) => value !== '')
+  return given.length === 0
+    ? { values, input: { retirement: null }, errors: {} }
+    : { values, input: { retirement: Object.fromEntries(given) }, errors }
 }
 
 /** Parses submitted fields. Invalid fields have an error; all fields keep the value as typed. */
@@ -109,7 +139,7 @@ export function parseFields(
   const errors: FieldErrors = {}
   for (const field of fields) {
     const value = values[field] ?? ''
-    const emptyError = EMPTY_ERRORS[field]
+    const { emptyError } = FIELDS[field]
     if (value === '' && emptyError !== undefined) errors[field] = emptyError
     else if (field === 'co2eKg' || field === 'amount') {
       const currency = (values.currency ?? '').toUpperCase()
@@ -123,4 +153,33 @@ export function parseFields(
     else input[field] = value === '' && field !== 'notes' ? null : value
   }
   return { values, input, errors }
+}
+
+/** Formats large limits in an error message. */
+const formatLimit = (message: string | undefined, { numbers }: Formatters): string | undefined =>
+  message?.replace(/(?<=at most )\d{5,}/, (limit) => numbers.exact(Number(limit)))
+
+interface FormState {
+  values: FieldValues
+  errors: FieldErrors
+  /** After a version conflict: the stored values that differ from the form */
+  currentValues?: FieldValues
+  format: Formatters
+}
+
+/** Builds the fields of a form. The first invalid field, or else the first field, has the focus. */
+export function buildFieldViews(
+  fields: readonly OrderField[],
+  { values, errors, currentValues = {}, format }: FormState,
+) {
+  const focused = fields.find((field) => errors[field] !== undefined) ?? fields[0]
+  return fields.map((name) => ({
+    ...FIELDS[name],
+    name,
+    isOptional: FIELDS[name].emptyError === undefined,
+    value: values[name] ?? '',
+    error: formatLimit(errors[name], format),
+    currentValue: currentValues[name],
+    hasFocus: name === focused,
+  }))
 }

@@ -14,10 +14,12 @@ import {
   omitUnchanged,
   parseEditForm,
   parseVersion,
+  saveEdit,
 } from './edit-form.js'
+import type { OrderCommand } from '../order-command.js'
+import type { MessageCode } from '../labels.js'
 import type { OrderRequest, OrderRoute } from './order-presenter.js'
 import { explainInvalidTransition } from './order-view.js'
-import { saveEdit } from './save-edit.js'
 import type { FieldChange, HistoryEntry, Order } from '../order.js'
 
 /** The status change that created a version; `undefined` if the status did not change. */
@@ -71,7 +73,38 @@ const getChangeContext = (request: FastifyRequest, version: number): ChangeConte
 
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, orderPage } = app
-  const { render, renderNotFound, confirm, buildConflictNotice } = orderPage
+  const { render, renderNotFound, confirm, renderConflict } = orderPage
+
+  /**
+   * Applies a command to the version of an order that a form was opened for.
+   *
+   * @param status that the command leads to; `null` if it does not change the status
+   */
+  async function change(
+    request: OrderRequest,
+    reply: FastifyReply,
+    command: OrderCommand,
+    message: MessageCode,
+    status: OrderStatus | null,
+  ) {
+    const { id } = request.params
+    const version = parseVersion(request.body ?? {})
+    const result = await store.apply(id, command, getChangeContext(request, version))
+    if (result.outcome === 'not_found') return renderNotFound(reply)
+    const { outcome, order } = result
+    if (outcome === 'invalid_transition' && status !== null) {
+      const notice = explainInvalidTransition(order, status)
+      return render(request, reply.code(409), order, { notice })
+    }
+    if (outcome === 'version_conflict') {
+      const history = (await store.getHistory(id)) ?? []
+      const isRepeated =
+        status !== null && isRepeatedRequest(order, history, { by: request.actor, version, status })
+      if (!isRepeated) return renderConflict(request, reply, order, version)
+    }
+    const isUnchanged = outcome === 'unchanged' && status === null
+    return confirm(request, reply, order, isUnchanged ? 'unchanged' : message)
+  }
 
   app.get<OrderRoute>('/admin/orders/:id', READ, async (request, reply) => {
     const order = await store.get(request.params.id)
@@ -113,88 +146,36 @@ const pages: FastifyPluginAsync = async (app) => {
   })
 
   app.post<OrderRoute>('/admin/orders/:id/status', WRITE, async (request, reply) => {
-    const { id } = request.params
-    const body = request.body ?? {}
-    const status = toLiveStatus(body.status)
-    const order = await store.get(id)
+    const status = toLiveStatus(request.body?.status)
+    const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
     if (status === undefined) {
-      const notice = { title: 'Unknown status', text: 'Nothing was changed.', entries: [] }
+      const notice = { title: 'Unknown status', text: 'Nothing was changed.' }
       return render(request, reply.code(422), order, { notice })
     }
     requireStatusPermission(request, status)
-    const version = parseVersion(body)
-    const context = getChangeContext(request, version)
-    const result = await store.apply(id, { type: 'edit', changes: { status } }, context)
-    switch (result.outcome) {
-      case 'changed':
-      case 'unchanged':
-        return confirm(request, reply, result.order, 'moved')
-      case 'invalid_transition': {
-        const notice = explainInvalidTransition(result.order, status)
-        return render(request, reply.code(409), result.order, { notice })
-      }
-      case 'version_conflict': {
-        const expected = { by: context.by, version, status }
-        if (isRepeatedRequest(result.order, (await store.getHistory(id)) ?? [], expected)) {
-          return confirm(request, reply, result.order, 'moved')
-        }
-        const notice = await buildConflictNotice(request, result.order, version)
-        return render(request, reply.code(412), result.order, { notice })
-      }
-      case 'not_found':
-        return renderNotFound(reply)
-    }
+    return change(request, reply, { type: 'edit', changes: { status } }, 'moved', status)
   })
 
   app.get<OrderRoute>('/admin/orders/:id/cancel', WRITE, async (request, reply) => {
     const order = await store.get(request.params.id)
     if (order === null) return renderNotFound(reply)
-    if (order.status === 'cancelled') {
-      return orderPage.renderInstead(request, reply, order)
-    }
+    if (order.status === 'cancelled') return orderPage.renderInstead(request, reply, order)
     return reply.renderView(
       { page: 'orders/cancel', fragment: 'orders/_cancel-dialog' },
       { order: await orderPage.buildDialogView(request, order) },
     )
   })
 
-  app.post<OrderRoute>('/admin/orders/:id/cancel', WRITE, async (request, reply) => {
-    const { id } = request.params
-    const version = parseVersion(request.body ?? {})
-    const context = getChangeContext(request, version)
-    const result = await store.apply(id, { type: 'cancel' }, context)
-    if (result.outcome === 'not_found') return renderNotFound(reply)
-    const { order } = result
-    const expected = { by: context.by, version, status: 'cancelled' } as const
-    if (
-      result.outcome === 'version_conflict' &&
-      !isRepeatedRequest(order, (await store.getHistory(id)) ?? [], expected)
-    ) {
-      const notice = await buildConflictNotice(request, order, version)
-      return render(request, reply.code(412), order, { notice })
-    }
-    return confirm(request, reply, order, 'cancelled')
-  })
+  app.post<OrderRoute>('/admin/orders/:id/cancel', WRITE, async (request, reply) =>
+    change(request, reply, { type: 'cancel' }, 'cancelled', 'cancelled'),
+  )
 
   app.post<OrderRoute>('/admin/orders/:id/recalculate', WRITE, async (request, reply) => {
-    const { id } = request.params
-    const current = await store.get(id)
-    if (current === null) return renderNotFound(reply)
-    request.requirePermission(getEditPermission(current, RECALCULATED_FIELDS))
-    const version = parseVersion(request.body ?? {})
-    const result = await store.apply(
-      id,
-      { type: 'recalculate' },
-      getChangeContext(request, version),
-    )
-    if (result.outcome === 'not_found') return renderNotFound(reply)
-    const { outcome, order } = result
-    if (outcome === 'version_conflict') {
-      const notice = await buildConflictNotice(request, order, version)
-      return render(request, reply.code(412), order, { notice })
-    }
-    return confirm(request, reply, order, outcome === 'changed' ? 'recalculated' : 'unchanged')
+    const order = await store.get(request.params.id)
+    if (order === null) return renderNotFound(reply)
+    request.requirePermission(getEditPermission(order, RECALCULATED_FIELDS))
+    return change(request, reply, { type: 'recalculate' }, 'recalculated', null)
   })
 
   async function undo(request: OrderRequest, reply: FastifyReply, version: number) {
@@ -206,7 +187,7 @@ const pages: FastifyPluginAsync = async (app) => {
       const problem = await orderPage.findUndoProblem(current, currentHistory)
       if (problem !== null) {
         const text = `${problem}. Nothing was changed.`
-        const notice = { title: 'This change cannot be undone', text, entries: [] }
+        const notice = { title: 'This change cannot be undone', text }
         return render(request, reply.code(409), current, { notice })
       }
     }
@@ -225,8 +206,7 @@ const pages: FastifyPluginAsync = async (app) => {
     if (isStillCancelled && version > 0 && version < order.version) {
       return undo(request, reply, order.version)
     }
-    const notice = await buildConflictNotice(request, order, version)
-    return render(request, reply.code(412), order, { notice })
+    return renderConflict(request, reply, order, version)
   }
 
   app.post<OrderRoute>('/admin/orders/:id/restore', WRITE, async (request, reply) =>

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { getLocale } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
 import { getStatusBeforeCancellation } from '../order-status.js'
-import { getPreviousStatus } from '../undo.js'
+import { getPreviousStatus } from '../order-command.js'
 import { getUndoPermission } from '../status-permission.js'
 import type { HistoryEntry, Order } from '../order.js'
 import { getFormatters } from '../../core/formatting/formatters.js'
-import { buildCurrencyChoices } from './currency-choices.js'
+import { buildCurrencyChoices } from './money-input.js'
 import { isEditGroup } from './edit-form.js'
-import { formatFlashMessage, isMessageCode, type MessageCode } from './flash-messages.js'
+import { formatFlashMessage, isMessageCode, type MessageCode } from '../labels.js'
 import { buildHistoryView } from './history-view.js'
 import {
   buildContextUrl,
@@ -66,19 +66,14 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
       : extensions.findStatusProblem(order, { status, isUndo: true })
   }
 
-  async function canUndo(order: Order, history: readonly HistoryEntry[]): Promise<boolean> {
-    const hasPrevious =
-      order.status === 'cancelled'
-        ? getStatusBeforeCancellation(order) !== null
-        : getPreviousStatus(order, history) !== undefined
-    return hasPrevious && (await findUndoProblem(order, history)) === null
-  }
-
   /** The form that undoes the latest change of the status; `null` if it cannot be undone. */
   async function buildUndo(request: OrderRequest, order: Order, history: readonly HistoryEntry[]) {
-    if (!request.can(getUndoPermission(order.status)) || !(await canUndo(order, history))) {
-      return null
-    }
+    const previous =
+      order.status === 'cancelled'
+        ? getStatusBeforeCancellation(order)
+        : getPreviousStatus(order, history)
+    if (previous == null || !request.can(getUndoPermission(order.status))) return null
+    if ((await findUndoProblem(order, history)) !== null) return null
     return {
       action: buildContextUrl(parseListContext(request.query), `/admin/orders/${order.id}/restore`),
       target: '#messages',
@@ -111,24 +106,19 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
     return order && buildMessage(request, flash.code, order)
   }
 
-  const loadOrderData = async (
+  async function loadOrderData(
     request: OrderRequest,
     order: Order,
     context: ListContext = parseListContext(request.query),
-  ): Promise<OrderData> => ({
-    order,
-    history: (await store.getHistory(order.id)) ?? [],
-    context,
-    format: getRequestFormatters(request),
-    timeZone,
-  })
+  ): Promise<OrderData> {
+    const history = (await store.getHistory(order.id)) ?? []
+    return { order, history, context, format: getRequestFormatters(request), timeZone }
+  }
 
   async function buildView(data: OrderData, state: OrderPageState = {}) {
-    const parts = {
-      sections: await extensions.buildSections(data, state),
-      describers: await extensions.loadConsequences([data.order]),
-    }
-    return buildOrderView(data, parts, state)
+    const sections = await extensions.buildSections(data, state)
+    const describers = await extensions.loadConsequences([data.order])
+    return buildOrderView(data, { sections, describers }, state)
   }
 
   /** Renders an order's page; for htmx, only the parts that a change affects. */
@@ -202,19 +192,22 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
     return reply.redirect(getOrderUrl(request, order), 303)
   }
 
-  /** The notice about a version conflict, with the changes since the given version. */
-  async function buildConflictNotice(
-    request: FastifyRequest,
+  /** Shows an order that has changed since `version`, with the changes. */
+  async function renderConflict(
+    request: OrderRequest,
+    reply: FastifyReply,
     order: Order,
     version: number,
-  ): Promise<Notice> {
+    state: OrderPageState = {},
+  ) {
     const format = getRequestFormatters(request)
     const entries = buildHistoryView(order, (await store.getHistory(order.id)) ?? [], format)
-    return {
+    const notice: Notice = {
       title: 'This order has changed since you opened it',
       text: 'Your change was not saved. Check what has changed, then try again.',
       entries: entries.filter((entry) => entry.version > version),
     }
+    return render(request, reply.code(412), order, { ...state, notice })
   }
 
   return {
@@ -228,7 +221,7 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
     renderInstead,
     renderNotFound,
     confirm,
-    buildConflictNotice,
+    renderConflict,
   }
 }
 

@@ -15,12 +15,7 @@ import {
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { formatRetirementDate, joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import { buildCheckoutRows } from './checkout-view.js'
-import {
-  describeConsequences,
-  simulateChanges,
-  type ConsequenceOptions,
-  type DescribeConsequences,
-} from './consequences.js'
+import { describeConsequences, simulateChanges, type DescribeConsequences } from './consequences.js'
 import {
   EDIT_GROUP_NAMES,
   EDIT_GROUPS,
@@ -28,12 +23,11 @@ import {
   type EditForm,
   type EditGroup,
 } from './edit-form.js'
-import { buildFieldViews } from './field-view.js'
+import { buildFieldViews, getFieldValues, type FieldValues } from './order-fields.js'
 import { buildHistoryView } from './history-view.js'
 import { buildContextUrl } from './list-context.js'
 import type { Notice, OrderData, OrderPageState, OrderSections } from './order-extensions.js'
 import { findNextStep } from './next-step.js'
-import { getFieldValues, type FieldValues } from './order-fields.js'
 import { buildTripView } from './trip-view.js'
 
 const GROUP_TITLES: Record<EditGroup, string> = {
@@ -125,40 +119,25 @@ export function buildOrderView(
   const ownStatuses = Object.values(sections).map(({ ownStatus }) => ownStatus)
 
   /** Says what a command leads to besides the change itself; `null` if there is nothing to say. */
-  const describeCommand = (
-    command: Parameters<typeof simulateChanges>[1],
-    options?: Partial<ConsequenceOptions>,
-  ) =>
+  const describeCommand = (command: Parameters<typeof simulateChanges>[1], isRefund = false) =>
     describeConsequences(describers, simulateChanges([order], command), {
       isSingle: true,
-      canUndo: true,
-      isRefund: false,
+      isRefund,
       format,
-      ...options,
     })
-  const describeStatus = (status: OrderStatus, options?: Partial<ConsequenceOptions>) => {
-    const live = toLiveStatus(status)
-    return live === undefined
-      ? null
-      : describeCommand({ type: 'edit', changes: { status: live } }, options)
+  const describeStatus = (name: OrderStatus, isRefund = false) => {
+    const status = toLiveStatus(name)
+    return status && describeCommand({ type: 'edit', changes: { status } }, isRefund)
   }
   return {
-    id: order.id,
-    orderNumber: order.orderNumber,
-    version: order.version,
-    status: order.status,
+    ...order,
     statusLabel: STATUS_LABELS[order.status],
-    customerName: order.customerName,
-    customerEmail: order.customerEmail,
     mailto: toMailto(order.customerEmail),
     isErased: isErased(order),
-    vesselName: order.vesselName,
-    imoNumber: order.imoNumber,
     co2e,
     amount,
     isCompact: isShort(co2e) && isShort(amount),
     sections,
-    orderSourceId: order.orderSourceId,
     /** Whether the order was sent to the provider, but the result is not recorded */
     isPlacementUnknown: isUnresolved(order, findLatestAttempt(history)),
     nextStep: nextStep && {
@@ -172,7 +151,6 @@ export function buildOrderView(
         }),
       },
     },
-    notes: order.notes,
     url: buildContextUrl(context, path),
     statusUrl: buildContextUrl(context, `${path}/status`),
     /** Status changes other than the next step */
@@ -191,12 +169,9 @@ export function buildOrderView(
     recalculateUrl: buildContextUrl(context, `${path}/recalculate`),
     recalculatePermission: getEditPermission(order, RECALCULATED_FIELDS),
     cancelConsequences: describeCommand({ type: 'cancel' }),
-    refundConsequences: describeStatus('refunded', { isRefund: true, canUndo: false }),
+    refundConsequences: describeStatus('refunded', true),
     cancelUrl: order.status === 'cancelled' ? null : buildContextUrl(context, `${path}/cancel`),
-    groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])) as Record<
-      EditGroup,
-      ReturnType<typeof buildGroup>
-    >,
+    groups: Object.fromEntries(EDIT_GROUP_NAMES.map((name) => [name, buildGroup(name)])),
     trip: buildTripView(order, format),
     retirement: order.retirement && {
       ...order.retirement,
@@ -227,6 +202,5 @@ export function explainInvalidTransition(order: Order, status: OrderStatus): Not
   return {
     title: `This order cannot become ${toInlineLabel(status)}`,
     text: `It is ${toInlineLabel(order.status)} ${options}. Nothing was changed.`,
-    entries: [],
   }
 }

@@ -1,12 +1,10 @@
 import fp from 'fastify-plugin'
-import { addFreshnessHeader } from '../freshness-header.js'
-import { addFreshnessNotice } from './freshness-notice.js'
+import { addFreshnessHeader, addFreshnessNotice } from '../freshness.js'
 import bulkPages from './bulk-pages.js'
 import listPages from './list-pages.js'
 import orderPages from './order-pages.js'
 import { createOrderPage, type OrderPage } from './order-presenter.js'
 import { createSavedViews, type SavedViews } from './saved-views.js'
-import viewPages from './view-pages.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -20,7 +18,6 @@ declare module 'fastify' {
 /** The portal's pages of orders. */
 export default fp(
   async (app) => {
-    const { orders } = app
     const savedViews = createSavedViews(app.database)
     app.decorate('savedViews', savedViews)
     app.decorate('orderPage', createOrderPage(app))
@@ -28,11 +25,11 @@ export default fp(
     // First, so that all pages of the portal say how old their data is.
     app.portalPages.unshift(
       fp(async (scope) => {
-        addFreshnessHeader(scope, orders)
-        addFreshnessNotice(scope, orders)
+        addFreshnessHeader(scope)
+        addFreshnessNotice(scope)
       }),
     )
-    app.portalPages.push(listPages, bulkPages, viewPages, orderPages)
+    app.portalPages.push(listPages, bulkPages, orderPages)
     app.addNavigation({
       name: 'orders',
       href: '/admin/orders',

@@ -24,16 +24,15 @@ interface Row {
 const MAX_VIEWS = 50
 const MAX_NAME_LENGTH = 60
 
-/** Codes of flash messages. */
-type SaveOutcome = 'view-saved' | 'view-exists' | 'view-invalid' | 'view-limit'
-
-const MESSAGES: Record<SaveOutcome | 'view-removed', string> = {
+/** Flash messages by code. */
+const MESSAGES = {
   'view-saved': 'The view was saved.',
   'view-removed': 'The view was removed.',
   'view-exists': 'A view with this name already exists. Remove it first, or choose another name.',
   'view-invalid': `Enter a name of up to ${MAX_NAME_LENGTH} characters.`,
   'view-limit': `You can save up to ${MAX_VIEWS} views. Remove one first.`,
-}
+} as const
+type ViewCode = keyof typeof MESSAGES
 
 /** The flash message with a code; `null` if there is none. */
 export const getViewMessage = (code: string): string | null => getOwn(MESSAGES, code) ?? null
@@ -56,7 +55,7 @@ export function createSavedViews(database: Database) {
     },
 
     /** Saves a list under a new name. */
-    save: (givenName: string, query: string, by: AuditActor): Promise<SaveOutcome> =>
+    save: (givenName: string, query: string, by: AuditActor): Promise<ViewCode> =>
       database.write(async (tx) => {
         const name = removeInvisible(givenName)
         if (!isTextLine(name) || Array.from(name).length > MAX_NAME_LENGTH) return 'view-invalid'
@@ -71,8 +70,8 @@ export function createSavedViews(database: Database) {
         return 'view-saved'
       }),
 
-    remove: (name: string, by: AuditActor): Promise<'view-removed'> =>
-      database.write<'view-removed'>(async (tx) => {
+    remove: (name: string, by: AuditActor): Promise<ViewCode> =>
+      database.write(async (tx): Promise<ViewCode> => {
         const removed = await tx.query('DELETE FROM order_views WHERE name = ? RETURNING name', [
           name,
         ])

@@ -53,5 +53,3 @@ export function estimateTrip(
     factors: buildFactorViews(estimate.factors, numbers),
   }
 }
-
-export type TripEstimate = ReturnType<typeof estimateTrip>

@@ -11,13 +11,12 @@ import { USE_NAMES } from '../../calculator/line-names.js'
 import { UNIT_NAMES } from '../../calculator/units.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
 import { withUnit } from '../../core/formatting/number-formatter.js'
-import { describeShare } from '../describe-order-trip.js'
+import { describeShare, getMassToOffset, isSameMass, roundToGram } from '../order-trip.js'
 import type { Order } from '../order.js'
-import { getMassToOffset, isSameMass, roundToGram } from '../order-mass.js'
 import { getOwn, isObject } from '../../core/validation/is-object.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { CALCULATOR_LABELS } from '../labels.js'
-import { estimateTrip, type TripEstimate } from './trip-estimate.js'
+import { estimateTrip } from './trip-estimate.js'
 
 /** Fields whose unit is in another field */
 const UNIT_FIELDS: Record<string, string> = {
@@ -101,20 +100,12 @@ function describeDifference(order: Order, calculated: number, format: Formatters
   return `The order is for ${format.exactKilograms(order.co2eKg)} kg CO₂e, ${by} kg${change} ${direction} than its trip.`
 }
 
-interface EditionView {
-  /** Which edition the result is from */
-  note: string
-  /**
-   * How the result of the newest edition differs; `null` if the order's edition is unknown, or is
-   * the newest
-   */
-  newer: string | null
-  /** What a recalculation would change; `null` if it would change nothing */
-  recalculation: { label: string; effect: string } | null
-}
-
-/** Describes the edition of an order's calculation, and the result of the newest one. */
-function buildEditionView(order: Order, calculation: Calculation, format: Formatters): EditionView {
+/**
+ * Describes the edition of an order's calculation, how the result of the newest edition differs
+ * (`null` if the order's edition is unknown, or is the newest), and what a recalculation would change
+ * (`null` if nothing).
+ */
+function buildEditionView(order: Order, calculation: Calculation, format: Formatters) {
   const recorded = order.calculation
   const { id } = LATEST_EDITION
   const newest = calculateEstimate(calculation).co2eKg
@@ -146,32 +137,23 @@ function buildEditionView(order: Order, calculation: Calculation, format: Format
   return { note, newer, recalculation }
 }
 
-/** An order's trip, with its calculation. */
-interface TripView {
-  type: string
-  rows: { label: string; value: string }[]
-  estimate: TripEstimate | null
-  edition: EditionView | null
-  difference: string | null
-  /** Why there is no estimate */
-  errors: string[]
-}
-
-/** Builds the trip section; `null` if the order has no calculator. */
-export function buildTripView(order: Order, format: Formatters): TripView | null {
+/**
+ * Builds the trip section; `null` if the order has no calculator. If the trip is invalid, it has
+ * errors instead of an estimate.
+ */
+export function buildTripView(order: Order, format: Formatters) {
   const { calculatorType, calculatorData } = order
   if (calculatorType === null || !CALCULATOR_TYPES.includes(calculatorType)) return null
   const type = CALCULATOR_LABELS[calculatorType]
-  if (calculatorData === null) {
-    return { type, rows: [], estimate: null, edition: null, difference: null, errors: [] }
-  }
+  const noEstimate = { estimate: null, edition: null, difference: null }
+  if (calculatorData === null) return { type, rows: [], ...noEstimate, errors: [] }
   const rows = buildRows(calculatorData, format)
   const checked = validateCalculation(calculatorType, calculatorData)
   if (!checked.ok) {
     const errors = checked.errors.map(
       ({ path, message }) => `${getOwn(FIELD_NAMES, path) ?? path} ${message}`,
     )
-    return { type, rows, estimate: null, edition: null, difference: null, errors }
+    return { type, rows, ...noEstimate, errors }
   }
   const estimate = estimateTrip(checked.value, format, order.calculation)
   const difference = describeDifference(order, estimate.co2eKg, format)

@@ -1,10 +1,15 @@
 import type { SqlValue } from '../../database/database.js'
-import { parseDay, type DayCalendar } from '../../core/formatting/day-calendar.js'
+import { parseDay, type Day, type DayCalendar } from '../../core/formatting/day-calendar.js'
 import type { PaymentMethod } from '../checkout.js'
-import type { OrderException, OrderFilters, OrderSort, SortField } from '../order-filters.js'
-import type { DayRange } from '../order-statistics.js'
+import type { OrderFilters, OrderSort, SortField } from '../order-filters.js'
 import type { Dialect, SqlFragment } from './dialect.js'
 import { EXCEPTION_CODES, toCalculatorCode, toStatusCode } from './order-row.js'
+
+/** A range of days, including both ends; `null` leaves an end open. */
+export interface DayRange {
+  from: Day | null
+  to: Day | null
+}
 
 /** A range of timestamps, ms since 1970; `until` is excluded. */
 interface TimeRange {
@@ -12,28 +17,21 @@ interface TimeRange {
   until: number
 }
 
-const SORT_COLUMNS: Record<SortField, readonly string[]> = {
-  placedAt: ['placed_at'],
-  orderNumber: ['order_number_key'],
-  customerName: ['customer_name_key'],
-  vesselName: ['vessel_name_key'],
-  co2eKg: ['co2e_kg'],
+const SORTS: Record<SortField, { index: string; columns: readonly string[] }> = {
+  placedAt: { index: 'orders_by_placed_at', columns: ['placed_at'] },
+  orderNumber: { index: 'orders_by_order_number', columns: ['order_number_key'] },
+  customerName: { index: 'orders_by_customer_name', columns: ['customer_name_key'] },
+  vesselName: { index: 'orders_by_vessel_name', columns: ['vessel_name_key'] },
+  co2eKg: { index: 'orders_by_co2e_kg', columns: ['co2e_kg'] },
   // Amounts can be compared only within a currency.
-  amountMinor: ['currency', 'amount_minor'],
-  status: ['status'],
+  amountMinor: { index: 'orders_by_amount_minor', columns: ['currency', 'amount_minor'] },
+  status: { index: 'orders_by_status', columns: ['status'] },
 }
 
-export const SORT_INDEXES: Record<SortField, string> = {
-  placedAt: 'orders_by_placed_at',
-  orderNumber: 'orders_by_order_number',
-  customerName: 'orders_by_customer_name',
-  vesselName: 'orders_by_vessel_name',
-  co2eKg: 'orders_by_co2e_kg',
-  amountMinor: 'orders_by_amount_minor',
-  status: 'orders_by_status',
-}
+/** The index that contains the columns of a sort order, and those of all filters. */
+export const getSortIndex = (sort: OrderSort): string => SORTS[parseSort(sort).field].index
 
-export const parseSort = (sort: OrderSort): { field: SortField; descending: boolean } =>
+const parseSort = (sort: OrderSort): { field: SortField; descending: boolean } =>
   sort.startsWith('-')
     ? { field: sort.slice(1) as SortField, descending: true }
     : { field: sort as SortField, descending: false }
@@ -42,7 +40,7 @@ export const parseSort = (sort: OrderSort): { field: SortField; descending: bool
 export function toOrderBy(sort: OrderSort, isReversed = false): string {
   const { field, descending } = parseSort(sort)
   const direction = descending === isReversed ? 'ASC' : 'DESC'
-  const columns = [...SORT_COLUMNS[field], 'orders.id']
+  const columns = [...SORTS[field].columns, 'orders.id']
   return `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(', ')}`
 }
 
@@ -64,12 +62,6 @@ export const isIn = (column: string, values: (string | number)[]): SqlFragment =
   values,
 })
 
-const toExceptionCondition = (exceptions: readonly OrderException[]): SqlFragment =>
-  isIn(
-    'exception',
-    exceptions.map((name) => EXCEPTION_CODES[name]),
-  )
-
 /** Matches the JSON text: quotes inside values are escaped, so only the field itself matches. */
 const toMethodCondition = (methods: readonly PaymentMethod[]): SqlFragment => ({
   sql: `(${methods.map(() => 'checkout LIKE ?').join(' OR ')})`,
@@ -89,7 +81,10 @@ export function toConditions(
   if (calculatorType.length > 0) {
     conditions.push(isIn('calculator_type', calculatorType.map(toCalculatorCode)))
   }
-  if (exception.length > 0) conditions.push(toExceptionCondition(exception))
+  if (exception.length > 0) {
+    const codes = exception.map((name) => EXCEPTION_CODES[name])
+    conditions.push(isIn('exception', codes))
+  }
   if (origin.length > 0) conditions.push(isIn('origin', origin))
   if (paymentMethod.length > 0) {
     conditions.push({ sql: "origin = 'guest'", values: [] }, toMethodCondition(paymentMethod))

@@ -6,7 +6,8 @@ import { SHARED_TABLES } from '../../database/migrations.js'
 import { createDayCalendar } from '../../core/formatting/day-calendar.js'
 import { DIALECTS } from './dialect.js'
 import { parseOrderNumber } from './import-many.js'
-import { foldRow, ROW_COLUMNS, type OrderRow } from './order-row.js'
+import { ROW_COLUMNS, toNames, type OrderRow } from './order-row.js'
+import { toSearchText } from './search-text.js'
 import { readTimeZone } from './store-settings.js'
 import { recountTotals } from './totals.js'
 
@@ -144,7 +145,7 @@ export async function copyDatabase(
       await copyRows(tx, 'changes', changes)
       await dialect.addTexts(
         tx,
-        orders.map((row) => ({ id: row.id, text: foldRow(row).text })),
+        orders.map((row) => ({ id: row.id, text: toSearchText(toNames(row)) })),
       )
     })
     done += orders.length

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.js'
 import { createFirstVersion } from '../apply-changes.js'
 import { hashOrder, IDEMPOTENCY_KEY_TTL_MS } from '../idempotency-hashes.js'
-import { formatOrderNumber } from '../order-number.js'
+import { formatOrderNumber } from '../order-id.js'
 import type { NewOrder, Order } from '../order.js'
 import type { Dialect } from './dialect.js'
 import { addEvent } from './order-events.js'

@@ -1,6 +1,6 @@
 import type { Queryable, SqlValue } from '../../database/database.js'
 import { insertRows } from '../../database/insert-rows.js'
-import { toGrams } from './grams.js'
+import { toGrams } from './search-text.js'
 
 /** Part of a query and its parameters. */
 export interface SqlFragment {

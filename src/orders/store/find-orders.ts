@@ -1,41 +1,56 @@
 import type { Queryable } from '../../database/database.js'
-import type { DayCalendar } from '../../core/formatting/day-calendar.js'
+import { type DayCalendar, createDayCalendar } from '../../core/formatting/day-calendar.js'
 import { areTotalsFilters, type OrderFilters, type OrderSort } from '../order-filters.js'
 import {
+  getSortIndex,
   isIn,
-  parseSort,
-  SORT_INDEXES,
   toConditions,
   toDayRange,
   toOrderBy,
   toValues,
   toWhere,
 } from './conditions.js'
-import type { Dialect, SqlFragment } from './dialect.js'
-import { toStatusCode } from './order-row.js'
-import { MAX_EXACT_TOTAL, type ListSlice } from './order-store.js'
+import { type Dialect, type SqlFragment, DIALECTS } from './dialect.js'
+import { toStatusCode, READ_COLUMNS, type ReadRow } from './order-row.js'
+import { MAX_EXACT_TOTAL, type ListSlice, type OrderList, type RowQuery } from './order-store.js'
+import { streamRows, type DatabaseSource } from '../../database/stream-rows.js'
+import { toSearchWords } from './search-text.js'
+import { matchesWords, toWord } from './search-words.js'
 
-/** A number of orders, see `OrderList`. */
-export interface Total {
-  total: number
-  isTotalExact: boolean
-}
+type Total = Omit<OrderList, 'items'>
 
 /** IDs of the orders in a slice, sorted. */
 export interface FoundOrders extends Total {
   ids: number[]
 }
 
-/** Finds orders by filters; searches are in OrderSearch. */
+/** Finds orders by filters; for searches, see `searchOrders`. */
 export class OrderFinder {
   constructor(
     readonly dialect: Dialect,
     readonly calendar: DayCalendar,
   ) {}
 
-  async find(tx: Queryable, filters: OrderFilters, slice: ListSlice): Promise<FoundOrders> {
-    const total = await this.count(tx, filters)
-    return { ids: await this.#walk(tx, filters, slice, total), ...total }
+  /**
+   * Reads a slice along the index of its sort field, which contains the columns of all filters. A
+   * slice in the second half is read from the end, which is closer.
+   */
+  async find(
+    tx: Queryable,
+    filters: OrderFilters,
+    { sort, offset, limit }: ListSlice,
+  ): Promise<FoundOrders> {
+    const { total, isTotalExact } = await this.count(tx, filters)
+    const length = isTotalExact ? Math.max(0, Math.min(limit, total - offset)) : limit
+    if (length === 0) return { ids: [], total, isTotalExact }
+    const isReversed = isTotalExact && offset > total / 2
+    const conditions = this.toConditions(filters)
+    const ids = await selectIds(tx, {
+      sql: `SELECT id FROM ${this.walkIndex(sort, filters)} ${toWhere(conditions)}
+        ${toOrderBy(sort, isReversed)} LIMIT ? OFFSET ?`,
+      values: [...toValues(conditions), length, isReversed ? total - offset - length : offset],
+    })
+    return { ids: isReversed ? ids.reverse() : ids, total, isTotalExact }
   }
 
   toConditions(filters: OrderFilters): SqlFragment[] {
@@ -44,7 +59,7 @@ export class OrderFinder {
 
   /** The orders in a FROM clause, read in the order of their sort field. */
   walkIndex(sort: OrderSort, filters: OrderFilters): string {
-    return this.#readAlong(SORT_INDEXES[parseSort(sort).field], filters)
+    return this.#readAlong(getSortIndex(sort), filters)
   }
 
   /** Known IDs are looked up instead. */
@@ -69,28 +84,6 @@ export class OrderFinder {
     const count = row?.count ?? 0
     return { total: Math.min(count, max), isTotalExact: count <= max }
   }
-
-  /**
-   * Reads a slice along the index of its sort field, which contains the columns of all filters. A
-   * slice in the second half is read from the end, which is closer.
-   */
-  async #walk(
-    tx: Queryable,
-    filters: OrderFilters,
-    { sort, offset, limit }: ListSlice,
-    { total, isTotalExact }: Total,
-  ): Promise<number[]> {
-    const length = isTotalExact ? Math.max(0, Math.min(limit, total - offset)) : limit
-    if (length === 0) return []
-    const isReversed = isTotalExact && offset > total / 2
-    const conditions = this.toConditions(filters)
-    const ids = await selectIds(tx, {
-      sql: `SELECT id FROM ${this.walkIndex(sort, filters)} ${toWhere(conditions)}
-        ${toOrderBy(sort, isReversed)} LIMIT ? OFFSET ?`,
-      values: [...toValues(conditions), length, isReversed ? total - offset - length : offset],
-    })
-    return isReversed ? ids.reverse() : ids
-  }
 }
 
 export async function selectIds(tx: Queryable, { sql, values }: SqlFragment): Promise<number[]> {
@@ -113,3 +106,31 @@ async function readTotal(tx: Queryable, filters: OrderFilters): Promise<number> 
   )
   return row?.total ?? 0
 }
+
+/** A query for all matching orders, sorted. */
+function buildRowQuery(
+  { timeZone, filters, sort }: RowQuery,
+  engine: keyof typeof DIALECTS,
+): SqlFragment {
+  const dialect = DIALECTS[engine]
+  const finder = new OrderFinder(dialect, createDayCalendar(timeZone))
+  const words = toSearchWords(filters.q).map(toWord)
+  const conditions = finder.toConditions(filters)
+  if (words.length > 0) conditions.push(matchesWords(dialect, words))
+  const texts = words.length > 0 ? `JOIN ${dialect.texts} ON texts.id = orders.id` : ''
+  return {
+    sql: `SELECT ${READ_COLUMNS} FROM ${finder.walkIndex(sort, filters)} ${texts}
+      ${toWhere(conditions)} ${toOrderBy(sort)}`,
+    values: toValues(conditions),
+  }
+}
+
+/**
+ * Reads all matching orders as a consistent snapshot, through a separate connection. Only one batch
+ * is in memory at a time.
+ */
+export const readOrderRows = ({
+  source,
+  ...query
+}: RowQuery & { source: DatabaseSource }): AsyncGenerator<ReadRow[]> =>
+  streamRows<ReadRow>(source, buildRowQuery(query, source.type))

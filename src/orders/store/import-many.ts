@@ -1,21 +1,17 @@
 import type { Database, Queryable } from '../../database/database.js'
 import { createDayCalendar } from '../../core/formatting/day-calendar.js'
-import { MAX_IMPORTED_ID } from '../order-id.js'
-import { formatOrderNumber, ORDER_NUMBER_PREFIX } from '../order-number.js'
+import { MAX_IMPORTED_ID, formatOrderNumber, ORDER_NUMBER_PREFIX } from '../order-id.js'
 import { DIALECTS, type Dialect } from './dialect.js'
 import { addMany } from './order-records.js'
 import type { ImportConflict, StagedOrders } from './staged-orders.js'
 import { readTimeZone } from './store-settings.js'
 import { addTotals, TotalsSum } from './totals.js'
 
-export interface ImportConflicts {
-  /** The first conflicts, by line */
+/** The first conflicts by line, and their number; none after a successful import. */
+interface ImportConflicts {
   first: ImportConflict[]
   total: number
 }
-
-export type ImportResult =
-  { outcome: 'imported'; orders: number } | ({ outcome: 'conflicts' } & ImportConflicts)
 
 interface Options {
   /** Maximum number of conflicts to return */
@@ -71,80 +67,49 @@ export function parseOrderNumber(orderNumber: string): number {
   return number <= MAX_IMPORTED_ID ? number : 0
 }
 
-/** Assigns IDs and order numbers above all existing and staged ones. */
-class NumberSeries {
-  constructor(
-    readonly tx: Queryable,
-    readonly staged: StagedOrders,
-    public nextId: number,
-    public nextNumber: number,
-  ) {}
-
-  takeId(): string {
-    return String(this.nextId++)
-  }
-
-  async takeNumber(): Promise<string> {
-    while (await this.#isTaken(formatOrderNumber(this.nextNumber))) this.nextNumber++
-    return formatOrderNumber(this.nextNumber++)
-  }
-
-  async #isTaken(orderNumber: string): Promise<boolean> {
-    // Lower numbers are below `nextNumber` already.
-    if (this.nextNumber <= MAX_IMPORTED_ID) return false
-    if (this.staged.numbers.has(orderNumber)) return true
-    const sql = 'SELECT 1 FROM orders WHERE order_number = ?'
-    return (await this.tx.query(sql, [orderNumber])).length > 0
-  }
-}
-
-async function startSeries(
-  tx: Queryable,
-  dialect: Dialect,
-  staged: StagedOrders,
-): Promise<NumberSeries> {
+/** The lowest ID and order number above all existing and staged ones. */
+async function findNextNumbers(tx: Queryable, dialect: Dialect, { ids, numbers }: StagedOrders) {
   const [highest] = await tx.query<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM orders')
   const [next] = await tx.query<{ value: number }>(dialect.nextNumber)
   let [nextId, nextNumber] = [(highest?.id ?? 0) + 1, next?.value ?? 1]
-  for (const id of staged.ids.keys()) nextId = Math.max(nextId, id + 1)
-  for (const orderNumber of staged.numbers.keys()) {
+  for (const id of ids.keys()) nextId = Math.max(nextId, id + 1)
+  for (const orderNumber of numbers.keys()) {
     nextNumber = Math.max(nextNumber, parseOrderNumber(orderNumber) + 1)
   }
-  return new NumberSeries(tx, staged, nextId, nextNumber)
+  return { nextId, nextNumber }
 }
 
 /**
- * Imports all staged orders, or none, in one transaction, with search texts, totals and history.
- * Meanwhile, others can read orders but not write them.
+ * Imports all staged orders or, if there are conflicts, none, in one transaction, with search texts,
+ * totals and history. Meanwhile, others can read orders but not write them.
  */
 export function importMany(
   database: Database,
   staged: StagedOrders,
   { maxConflicts, onPhase = () => undefined }: Options,
-): Promise<ImportResult> {
+): Promise<ImportConflicts> {
   const dialect = DIALECTS[database.engine]
-  return database.migrate(async (tx): Promise<ImportResult> => {
+  return database.migrate(async (tx) => {
     onPhase('checking for conflicts')
     await dialect.lockOrders(tx)
     const conflicts = await findConflicts(tx, dialect, staged, maxConflicts)
-    if (conflicts.total > 0) return { outcome: 'conflicts', ...conflicts }
+    if (conflicts.total > 0) return conflicts
 
     onPhase('copying orders')
-    const series = await startSeries(tx, dialect, staged)
+    let { nextId, nextNumber } = await findNextNumbers(tx, dialect, staged)
     const totals = new TotalsSum(createDayCalendar(await readTimeZone(tx)))
     for (const batch of staged.readBatches()) {
-      const records = []
-      for (const { order, by, history } of batch) {
-        const id = order.id ?? series.takeId()
-        const orderNumber = order.orderNumber ?? (await series.takeNumber())
-        records.push({ order: { ...order, id, orderNumber }, by, history })
-      }
+      const records = batch.map(({ order, by, history }) => {
+        const id = order.id ?? String(nextId++)
+        const orderNumber = order.orderNumber ?? formatOrderNumber(nextNumber++)
+        return { order: { ...order, id, orderNumber }, by, history }
+      })
       await addMany(tx, dialect, records, totals)
     }
-    await dialect.continueNumbers(tx, series.nextNumber)
+    await dialect.continueNumbers(tx, nextNumber)
     onPhase('updating statistics')
     await addTotals(tx, totals)
     onPhase('writing to disk')
-    return { outcome: 'imported', orders: staged.count }
+    return conflicts
   })
 }

@@ -131,12 +131,14 @@ export async function replace(
   { before, after, by, changes }: OrderChange,
   totals: TotalsSum,
 ): Promise<boolean> {
-  const row = toOrderRow(after, by)
+  const attempt = summarizeAttempt(changes)
+  const row = toOrderRow(after, by, attempt)
+  const columns = attempt === null ? UPDATED_COLUMNS : [...UPDATED_COLUMNS, 'attempt' as const]
   // The version is checked again, because another process may have changed the order since.
   const updated = await tx.query(
-    `UPDATE orders SET ${UPDATED_COLUMNS.map((name) => `${name} = ?`).join(', ')}
+    `UPDATE orders SET ${columns.map((name) => `${name} = ?`).join(', ')}
      WHERE id = ? AND version = ? RETURNING id`,
-    [...UPDATED_COLUMNS.map((name) => row[name]), row.id, before.version],
+    [...columns.map((name) => row[name]), row.id, before.version],
   )
   if (updated.length === 0) return false
   await updateText(tx, dialect, after)
@@ -149,10 +151,6 @@ export async function replace(
       changes: JSON.stringify(changes),
     },
   ])
-  const attempt = summarizeAttempt(changes)
-  if (attempt !== null) {
-    await tx.query('UPDATE orders SET attempt = ? WHERE id = ?', [JSON.stringify(attempt), row.id])
-  }
   totals.add(toOrderRow(before, by), -1)
   totals.add(row)
   return true

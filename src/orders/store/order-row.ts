@@ -3,42 +3,7 @@ import type { AttemptSummary } from '../attempt.js'
 import type { OrderException } from '../order-filters.js'
 import type { Order } from '../order.js'
 import { toLiveStatus, type LiveStatus, type OrderStatus } from '../order-status.js'
-import { NO_NAME_KEY, toOrderNumberKey, toSearchText, toSortKey } from './search-text.js'
-
-/** A row of the `orders` table. */
-export interface OrderRow {
-  id: number
-  order_number: string
-  order_number_key: string
-  status: number
-  customer_name: string
-  customer_name_key: string
-  customer_email: string
-  vessel_name: string | null
-  vessel_name_key: string
-  imo_number: string | null
-  calculator_type: number
-  calculator_data: string | null
-  co2e_kg: number
-  amount_minor: number
-  currency: string
-  order_source_id: string | null
-  notes: string
-  placed_at: number
-  created_at: number
-  created_by: string
-  updated_at: number
-  fulfilled_at: number | null
-  cancelled_at: number | null
-  version: number
-  calculation: string | null
-  origin: string | null
-  checkout: string | null
-  cancelled_from: number | null
-  paid_at: number | null
-  retirement: string | null
-  attempt: string | null
-}
+import { NO_NAME_KEY, toOrderNumberKey, toSortKey } from './search-text.js'
 
 /**
  * The columns that an order is read from: all except the sort keys, the creator and the attempt.
@@ -71,12 +36,12 @@ export const READ_NAMES = [
   'origin',
   'checkout',
 ] as const satisfies readonly (keyof OrderRow)[]
+/** The sort keys. */
+export const KEY_COLUMNS = ['order_number_key', 'customer_name_key', 'vessel_name_key'] as const
 /** All columns of a row. */
 export const ROW_COLUMNS = [
   ...READ_NAMES,
-  'order_number_key',
-  'customer_name_key',
-  'vessel_name_key',
+  ...KEY_COLUMNS,
   'created_by',
   'attempt',
 ] as const satisfies readonly (keyof OrderRow)[]
@@ -134,17 +99,15 @@ export const toCalculatorCode = (type: CalculatorType | null): number =>
 
 /** Throws if the code is unknown. */
 export const fromStatusCode = (code: number): OrderStatus => decode(STATUSES_BY_CODE, code)
-/** Throws if the code is unknown. */
-export const fromOptionalStatusCode = (code: number | null): LiveStatus | null =>
+const fromOptionalStatusCode = (code: number | null): LiveStatus | null =>
   code === null ? null : (toLiveStatus(fromStatusCode(code)) ?? null)
-/** Throws if the code is unknown. */
-export function fromCalculatorCode(code: number): CalculatorType | null {
+function fromCalculatorCode(code: number): CalculatorType | null {
   const name = decode(CALCULATORS_BY_CODE, code)
   return name === 'none' ? null : name
 }
 
 export const formatTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
-export const formatOptionalTime = (milliseconds: number | null): string | null =>
+const formatOptionalTime = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : formatTime(milliseconds)
 const parseOptionalTime = (text: string | null): number | null =>
   text === null ? null : Date.parse(text)
@@ -177,52 +140,44 @@ export const toOrder = (row: ReadRow): Order => ({
   retirement: parseOptional(row.retirement) as Order['retirement'],
   version: row.version,
   calculation: parseOptional(row.calculation) as Order['calculation'],
-  origin: row.origin as Order['origin'],
+  origin: row.origin,
   checkout: parseOptional(row.checkout) as Order['checkout'],
 })
 
-/** The columns that the search text and the sort keys are computed from. */
-export const NAME_COLUMNS = [
-  'order_number',
-  'customer_name',
-  'customer_email',
-  'vessel_name',
-  'imo_number',
-] as const satisfies readonly (keyof OrderRow)[]
-type NamedRow = Pick<OrderRow, (typeof NAME_COLUMNS)[number]>
-
-export const KEY_COLUMNS = ['order_number_key', 'customer_name_key', 'vessel_name_key'] as const
-type SortKeys = Pick<OrderRow, (typeof KEY_COLUMNS)[number]>
-
-const toSortKeys = (row: Omit<NamedRow, 'customer_email' | 'imo_number'>): SortKeys => ({
-  order_number_key: toOrderNumberKey(row.order_number),
-  customer_name_key: toSortKey(row.customer_name),
-  vessel_name_key: row.vessel_name === null ? NO_NAME_KEY : toSortKey(row.vessel_name),
+/** The fields that the search text and the sort keys are made of. */
+export const toNames = (row: ReadRow) => ({
+  orderNumber: row.order_number,
+  customerName: row.customer_name,
+  customerEmail: row.customer_email,
+  vesselName: row.vessel_name,
+  imoNumber: row.imo_number,
 })
 
-/** The search text and sort keys of a row. */
-export const foldRow = (row: NamedRow): SortKeys & { text: string } => ({
-  ...toSortKeys(row),
-  text: toSearchText({
-    orderNumber: row.order_number,
-    customerName: row.customer_name,
-    customerEmail: row.customer_email,
-    vesselName: row.vessel_name,
-    imoNumber: row.imo_number,
-  }),
+/** The columns that orders are sorted by, but not read from. */
+export const toSortKeys = ({
+  orderNumber,
+  customerName,
+  vesselName,
+}: Pick<Order, 'orderNumber' | 'customerName' | 'vesselName'>) => ({
+  order_number_key: toOrderNumberKey(orderNumber),
+  customer_name_key: toSortKey(customerName),
+  vessel_name_key: vesselName === null ? NO_NAME_KEY : toSortKey(vesselName),
 })
 
-/** @param attempt the latest attempt to place the order with the provider */
+const toJson = (value: object | null): string | null =>
+  value === null ? null : JSON.stringify(value)
+
+/**
+ * The row of an order in the `orders` table; timestamps are in ms since 1970.
+ *
+ * @param attempt the latest attempt to place the order with the provider
+ */
 export const toOrderRow = (
   order: Order,
   createdBy: string,
   attempt: AttemptSummary | null = null,
-): OrderRow => ({
-  ...toSortKeys({
-    order_number: order.orderNumber,
-    customer_name: order.customerName,
-    vessel_name: order.vesselName,
-  }),
+) => ({
+  ...toSortKeys(order),
   id: Number(order.id),
   order_number: order.orderNumber,
   status: toStatusCode(order.status),
@@ -231,7 +186,7 @@ export const toOrderRow = (
   vessel_name: order.vesselName,
   imo_number: order.imoNumber,
   calculator_type: toCalculatorCode(order.calculatorType),
-  calculator_data: order.calculatorData === null ? null : JSON.stringify(order.calculatorData),
+  calculator_data: toJson(order.calculatorData),
   co2e_kg: order.co2eKg,
   amount_minor: order.amountMinor,
   currency: order.currency,
@@ -244,11 +199,13 @@ export const toOrderRow = (
   fulfilled_at: parseOptionalTime(order.fulfilledAt),
   cancelled_at: parseOptionalTime(order.cancelledAt),
   version: order.version,
-  calculation: order.calculation === null ? null : JSON.stringify(order.calculation),
+  calculation: toJson(order.calculation),
   origin: order.origin,
-  checkout: order.checkout === null ? null : JSON.stringify(order.checkout),
+  checkout: toJson(order.checkout),
   cancelled_from: order.cancelledFrom === null ? null : toStatusCode(order.cancelledFrom),
   paid_at: parseOptionalTime(order.paidAt),
-  retirement: order.retirement === null ? null : JSON.stringify(order.retirement),
-  attempt: attempt === null ? null : JSON.stringify(attempt),
+  retirement: toJson(order.retirement),
+  attempt: toJson(attempt),
 })
+
+export type OrderRow = ReturnType<typeof toOrderRow>

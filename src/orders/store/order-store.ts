@@ -5,7 +5,10 @@ import type { DatabaseSource } from '../../database/stream-rows.js'
 import type { OrderCommand } from '../order-command.js'
 import type { OrderFilters, OrderSort } from '../order-filters.js'
 import type { OrderEvent } from '../order-event.js'
-import type { OrderStatistics } from '../order-statistics.js'
+import type { OrderStatistics, OrderSummary } from './statistics.js'
+import type { DayRange } from './conditions.js'
+
+export type { DayRange, OrderStatistics, OrderSummary }
 import type { HistoryEntry, NewOrder, Order } from '../order.js'
 
 /** The user who changes an order, and the versions that the change applies to. */
@@ -20,9 +23,6 @@ export type ChangeResult =
 
 export type CreateResult =
   { outcome: 'created' | 'replayed'; order: Order } | { outcome: 'idempotency_key_reused' }
-
-/** A database from which orders can be read through a separate connection. */
-export type OrderDatabase = DatabaseSource
 
 /** Which orders to read from a source, and how to sort them. */
 export interface RowQuery {
@@ -105,7 +105,7 @@ export interface MailboxOrders {
  */
 export interface OrderStore {
   /** The database from which other threads read the orders */
-  readonly source: OrderDatabase
+  readonly source: DatabaseSource
   /** Calendar of the days in filters and statistics */
   readonly calendar: DayCalendar
 
@@ -154,13 +154,21 @@ export interface OrderStore {
   /** Throws if orders cannot be read. */
   check: () => void
   /**
-   * Returns a function that translates errors from other threads that read `source`. The function
-   * records damage and returns the error to throw.
+   * Returns the error to throw for one of another thread that reads `source`; records damage.
    */
-  createErrorTranslator: () => (error: unknown) => unknown
+  translateError: (error: unknown) => unknown
   /** Returns how current the orders are; `null` if they mirror no other source. */
   getFreshness: () => Freshness | null
   /** Throws if orders cannot be read. */
   getReadiness: () => Promise<Readiness>
   close: () => Promise<void>
 }
+
+/** Returns the other orders that have the same order at the provider. There should be none. */
+export const findSharedProviderOrders = async (
+  store: Pick<OrderStore, 'findByOrderSourceId'>,
+  { id, orderSourceId }: Pick<Order, 'id' | 'orderSourceId'>,
+): Promise<ProviderOrderRef[]> =>
+  orderSourceId === null
+    ? []
+    : (await store.findByOrderSourceId(orderSourceId)).filter((other) => String(other.id) !== id)

@@ -3,7 +3,7 @@ import type { Queryable } from '../../database/database.js'
 import type { OrderFilters } from '../order-filters.js'
 import { join, toOrderBy, toValues, toWhere } from './conditions.js'
 import { selectIds, type FoundOrders, type OrderFinder } from './find-orders.js'
-import { chooseGrams } from './grams.js'
+import { chooseGrams } from './search-text.js'
 import { MAX_EXACT_TOTAL, type ListSlice } from './order-store.js'
 import { matchesWords, type SearchWord } from './search-words.js'
 
@@ -23,103 +23,48 @@ const SAMPLE = 500
 const estimate = (matches: number, compared: number, total: number): number =>
   Math.max(matches, Number(((matches / compared) * total).toPrecision(2)))
 
-/** Finds orders by the words of a search. */
-export class OrderSearch {
-  /** @param limits set by tests only */
-  constructor(
-    readonly finder: OrderFinder,
-    readonly limits = LIMITS,
-  ) {}
+/**
+ * Finds orders by the words of a search. Compares the first orders of the sorted list with the words,
+ * which is enough for common words. If that does not fill the slice, the matches are rare: they are
+ * looked up in the search index. If there are many nevertheless, or if the words are too short for the
+ * index, the other orders of the list are compared, too.
+ *
+ * @param limits set by tests only
+ */
+export async function searchOrders(
+  tx: Queryable,
+  finder: OrderFinder,
+  words: readonly SearchWord[],
+  filters: OrderFilters,
+  { sort, offset, limit }: ListSlice,
+  { exact: maxExact, window, chunk } = LIMITS,
+): Promise<FoundOrders> {
+  const { dialect } = finder
+  const conditions = finder.toConditions(filters)
+  const matches = matchesWords(dialect, words)
+  const end = offset + limit
 
-  /**
-   * Compares the first orders of the sorted list with the words, which is enough for common words. If
-   * that does not fill the slice, the matches are rare: they are looked up in the search index. If
-   * there are many nevertheless, or if the words are too short for the index, the other orders of the
-   * list are compared, too.
-   */
-  async find(
-    tx: Queryable,
-    words: readonly SearchWord[],
-    filters: OrderFilters,
-    slice: ListSlice,
-  ): Promise<FoundOrders> {
-    const { exact, window } = this.limits
-    const { total, isTotalExact } = await this.finder.count(tx, filters, exact)
-    const isSmall = isTotalExact && total <= exact
-    const size = isSmall ? exact : window
-    const end = slice.offset + slice.limit
-    const ids = await this.#compare(tx, words, filters, { ...slice, offset: 0, limit: size })
-    if (isSmall) {
-      return { ids: ids.slice(slice.offset, end), total: ids.length, isTotalExact: true }
-    }
-    if (ids.length >= end) {
-      const about = estimate(ids.length, size, total)
-      return { ids: ids.slice(slice.offset, end), total: about, isTotalExact: false }
-    }
-    return (
-      (await this.#lookUp(tx, words, filters, slice)) ??
-      this.#compareRest(tx, words, filters, slice, { ids, compared: size })
-    )
-  }
+  const toFound = (ids: number[], total: number, isTotalExact: boolean): FoundOrders => ({
+    ids: ids.slice(offset, end),
+    total,
+    isTotalExact,
+  })
 
   /** Returns the matches among a part of the sorted list. */
-  #compare(
-    tx: Queryable,
-    words: readonly SearchWord[],
-    filters: OrderFilters,
-    { sort, offset, limit }: ListSlice,
-  ): Promise<number[]> {
-    const { dialect } = this.finder
-    const conditions = this.finder.toConditions(filters)
-    const matches = matchesWords(dialect, words)
+  function compare(first: number, count: number): Promise<number[]> {
     const hasExact = words.some(({ exact }) => exact !== null)
     return selectIds(tx, {
       sql: `SELECT id FROM (
           SELECT orders.id, text ${hasExact ? ', order_number_key, amount_minor, currency' : ''}
-          FROM ${this.finder.walkIndex(sort, filters)} JOIN ${dialect.texts} ON texts.id = orders.id
+          FROM ${finder.walkIndex(sort, filters)} JOIN ${dialect.texts} ON texts.id = orders.id
           ${toWhere(conditions)} ${toOrderBy(sort)} LIMIT ? OFFSET ?
         ) AS part WHERE ${matches.sql}`,
-      values: [...toValues(conditions), limit, offset, ...matches.values],
+      values: [...toValues(conditions), count, first, ...matches.values],
     })
-  }
-
-  /** Looks up the matches in the search index; `null` if that is not possible, or finds too many. */
-  async #lookUp(
-    tx: Queryable,
-    words: readonly SearchWord[],
-    filters: OrderFilters,
-    { sort, offset, limit }: ListSlice,
-  ): Promise<FoundOrders | null> {
-    const { dialect } = this.finder
-    const max = this.limits.exact
-    const byText = await this.#lookUpTexts(tx, words)
-    if (byText === null) return null
-    const found = new Set(byText)
-    for (const { exact } of words) {
-      if (exact === null || found.size > max) continue
-      const { sql, values } = join([exact, matchesWords(dialect, words)], 'AND')
-      const byValue = await selectIds(tx, {
-        sql: `SELECT orders.id FROM orders JOIN ${dialect.texts} ON texts.id = orders.id
-          WHERE ${sql} LIMIT ?`,
-        values: [...values, max + 1],
-      })
-      for (const id of byValue) found.add(id)
-    }
-    if (found.size > max) return null
-    const conditions = [
-      dialect.isOneOf('orders.id', [...found]),
-      ...this.finder.toConditions(filters),
-    ]
-    const ids = await selectIds(tx, {
-      sql: `SELECT id FROM orders ${toWhere(conditions)} ${toOrderBy(sort)}`,
-      values: toValues(conditions),
-    })
-    return { ids: ids.slice(offset, offset + limit), total: ids.length, isTotalExact: true }
   }
 
   /** IDs of the texts that contain all words; `null` if all words are too short for the index. */
-  async #lookUpTexts(tx: Queryable, words: readonly SearchWord[]): Promise<number[] | null> {
-    const { dialect } = this.finder
+  async function lookUpTexts(): Promise<number[] | null> {
     const sample = await tx.query<{ text: string }>(
       `SELECT text FROM ${dialect.texts} ORDER BY id DESC LIMIT ${SAMPLE}`,
     )
@@ -129,40 +74,58 @@ export class OrderSearch {
       sample.map(({ text }) => text),
     )
     if (grams.length === 0) return null
-    const conditions = [
+    const containsAll = [
       dialect.hasGrams(grams),
       ...words.map(({ text }) => ({ sql: dialect.containsText, values: [text] })),
     ]
     return selectIds(tx, {
-      sql: `SELECT id FROM ${dialect.texts} ${toWhere(conditions)} LIMIT ?`,
-      values: [...toValues(conditions), this.limits.exact + 1],
+      sql: `SELECT id FROM ${dialect.texts} ${toWhere(containsAll)} LIMIT ?`,
+      values: [...toValues(containsAll), maxExact + 1],
     })
   }
 
+  /** Looks up the matches in the search index; `null` if that is not possible, or finds too many. */
+  async function lookUp(): Promise<FoundOrders | null> {
+    const byText = await lookUpTexts()
+    if (byText === null) return null
+    const found = new Set(byText)
+    for (const { exact } of words) {
+      if (exact === null || found.size > maxExact) continue
+      const { sql, values } = join([exact, matches], 'AND')
+      const byValue = await selectIds(tx, {
+        sql: `SELECT orders.id FROM orders JOIN ${dialect.texts} ON texts.id = orders.id
+          WHERE ${sql} LIMIT ?`,
+        values: [...values, maxExact + 1],
+      })
+      for (const id of byValue) found.add(id)
+    }
+    if (found.size > maxExact) return null
+    const isFound = [dialect.isOneOf('orders.id', [...found]), ...conditions]
+    const ids = await selectIds(tx, {
+      sql: `SELECT id FROM orders ${toWhere(isFound)} ${toOrderBy(sort)}`,
+      values: toValues(isFound),
+    })
+    return toFound(ids, ids.length, true)
+  }
+
   /** Compares the orders after those that were compared, until the slice is full. */
-  async #compareRest(
-    tx: Queryable,
-    words: readonly SearchWord[],
-    filters: OrderFilters,
-    { sort, offset, limit }: ListSlice,
-    { ids, compared }: { ids: number[]; compared: number },
-  ): Promise<FoundOrders> {
-    const { total } = await this.finder.count(tx, filters, Number.MAX_SAFE_INTEGER - 1)
-    const { chunk } = this.limits
-    const matches = [...ids]
+  async function compareRest(ids: number[], compared: number): Promise<FoundOrders> {
+    const { total } = await finder.count(tx, filters, Number.MAX_SAFE_INTEGER - 1)
     let next = compared
-    while (next < total && matches.length < offset + limit) {
+    while (next < total && ids.length < end) {
       await setImmediate()
-      matches.push(
-        ...(await this.#compare(tx, words, filters, { sort, offset: next, limit: chunk })),
-      )
+      ids.push(...(await compare(next, chunk)))
       next += chunk
     }
     const isComplete = next >= total
-    return {
-      ids: matches.slice(offset, offset + limit),
-      total: isComplete ? matches.length : estimate(matches.length, next, total),
-      isTotalExact: isComplete,
-    }
+    return toFound(ids, isComplete ? ids.length : estimate(ids.length, next, total), isComplete)
   }
+
+  const { total, isTotalExact } = await finder.count(tx, filters, maxExact)
+  const isSmall = isTotalExact && total <= maxExact
+  const size = isSmall ? maxExact : window
+  const ids = await compare(0, size)
+  if (isSmall) return toFound(ids, ids.length, true)
+  if (ids.length >= end) return toFound(ids, estimate(ids.length, size, total), false)
+  return (await lookUp()) ?? compareRest(ids, size)
 }

@@ -1,6 +1,7 @@
 import { deflateSync, inflateSync } from 'node:zlib'
 import { parseOrderId } from '../order-id.js'
-import type { HistoryEntry, Order } from '../order.js'
+import type { Order } from '../order.js'
+import type { RecordedOrder } from './order-records.js'
 
 /** An order to import. If its ID or order number is `null`, the import assigns one. */
 export type StagedOrder = Omit<Order, 'id' | 'orderNumber'> & {
@@ -16,13 +17,7 @@ export interface ImportConflict {
   owner: { line: number } | { id: number; orderNumber: string }
 }
 
-interface StagedRecord {
-  order: StagedOrder
-  /** Creator of the order */
-  by: string
-  /** Oldest first, excluding the creation of the order */
-  history: readonly HistoryEntry[]
-}
+type StagedRecord = Omit<RecordedOrder, 'order'> & { order: StagedOrder }
 
 const BATCH_SIZE = 500
 

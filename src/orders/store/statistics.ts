@@ -6,18 +6,12 @@ import {
   type DayCalendar,
   type Granularity,
 } from '../../core/formatting/day-calendar.js'
+import type { Amount } from '../amount.js'
 import type { OrderException } from '../order-filters.js'
-import type {
-  CurrencyAmount,
-  DayRange,
-  OrderStatistics,
-  OrderSummary,
-  OrderTotals,
-} from '../order-statistics.js'
 import { isCounted, isPaid, ORDER_STATUSES, type OrderStatus } from '../order-status.js'
 import type { Dialect } from './dialect.js'
 import { EXCEPTION_CODES, fromStatusCode, STATUS_CODES, toStatusCode } from './order-row.js'
-import { toTimeRange } from './conditions.js'
+import { toTimeRange, type DayRange } from './conditions.js'
 import { MG_PER_KG, type TotalsRow } from './totals.js'
 
 /** All orders are from days between these two. */
@@ -39,7 +33,7 @@ type StatusTotals = Omit<TotalsRow, 'day'>
 function sumRevenue(
   rows: readonly StatusTotals[],
   hasStatus: (status: OrderStatus) => boolean,
-): CurrencyAmount[] {
+): Amount[] {
   const amounts = new Map<string, number>()
   for (const { status, currency, orders, amount_minor } of rows) {
     if (orders === 0 || !hasStatus(fromStatusCode(status))) continue
@@ -50,7 +44,11 @@ function sumRevenue(
     .sort((a, b) => (a.currency < b.currency ? -1 : 1))
 }
 
-function sumRows(rows: readonly StatusTotals[]): OrderTotals {
+/**
+ * Totals of a set of orders: the number of all orders, and the kg CO2e and revenue of those that are
+ * not cancelled or refunded.
+ */
+function sumRows(rows: readonly StatusTotals[]) {
   // Sums integers until the last step, so that the result does not depend on their order.
   let [orders, kilograms, milligrams] = [0, 0, 0]
   for (const row of rows) {
@@ -67,20 +65,17 @@ function sumRows(rows: readonly StatusTotals[]): OrderTotals {
   }
 }
 
-function toSummary(rows: readonly StatusTotals[]): OrderSummary {
-  const counts = new Map(ORDER_STATUSES.map((status) => [status, 0]))
-  for (const row of rows) {
-    const status = fromStatusCode(row.status)
-    counts.set(status, (counts.get(status) ?? 0) + row.orders)
-  }
+function toSummary(rows: readonly StatusTotals[]) {
+  const counts = Object.fromEntries(ORDER_STATUSES.map((status) => [status, 0]))
+  const ordersByStatus = counts as Record<OrderStatus, number>
+  for (const { status, orders } of rows) ordersByStatus[fromStatusCode(status)] += orders
   return {
     ...sumRows(rows),
     paidRevenue: sumRevenue(rows, isPaid),
     outstandingRevenue: sumRevenue(rows, (status) => status === 'pending'),
-    ordersByStatus: Object.fromEntries(counts) as OrderSummary['ordersByStatus'],
+    ordersByStatus,
   }
 }
-
 const INTEGERS = '(CAST(? AS INTEGER), CAST(? AS INTEGER))'
 const PERIODS_PER_QUERY = 1_000
 
@@ -95,6 +90,8 @@ function listPeriods(granularity: Granularity, first: Day, last: Day): [Day, Day
   return periods
 }
 
+export type OrderSummary = ReturnType<typeof toSummary>
+
 /** The median time to fulfilment, where a negative time counts as 0; `null` if there are none. */
 function getMedian(times: readonly number[]): number | null {
   const sorted = times.map((time) => Math.max(0, time)).sort((a, b) => a - b)
@@ -105,15 +102,12 @@ function getMedian(times: readonly number[]): number | null {
 }
 
 /**
- * Reads statistics: sums from the totals by day, the others from indexes of the orders.
+ * Reads statistics by the day on which orders were placed: sums from the totals by day, the others
+ * from indexes of the orders.
  *
  * @param tx reads from a snapshot, if several statistics must be consistent
  */
-export const createStatistics = (
-  tx: Queryable,
-  calendar: DayCalendar,
-  { indexedBy }: Dialect,
-): OrderStatistics => ({
+export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexedBy }: Dialect) => ({
   async getSummary({ from, to }: DayRange) {
     const rows = await tx.query<StatusTotals>(
       `SELECT status, currency, ${SUMS} FROM order_totals
@@ -123,8 +117,12 @@ export const createStatistics = (
     return toSummary(rows)
   },
 
-  async getTimeline(granularity, first, last) {
-    const byPeriod = new Map<Day, TotalsRow[]>()
+  /**
+   * The totals of the periods that start between `first` and `last` (inclusive), by first day.
+   * Periods without orders are left out.
+   */
+  async getTimeline(granularity: Granularity, first: Day, last: Day) {
+    const byStart = new Map<Day, TotalsRow[]>()
     const all = listPeriods(granularity, first, last)
     for (let i = 0; i < all.length; i += PERIODS_PER_QUERY) {
       const periods = all.slice(i, i + PERIODS_PER_QUERY)
@@ -137,12 +135,13 @@ export const createStatistics = (
          ORDER BY first_day`,
         periods.flat(),
       )
-      for (const row of rows) byPeriod.set(row.day, [...(byPeriod.get(row.day) ?? []), row])
+      for (const row of rows) byStart.set(row.day, [...(byStart.get(row.day) ?? []), row])
     }
-    return new Map([...byPeriod].map(([start, rows]) => [start, { start, ...sumRows(rows) }]))
+    return new Map([...byStart].map(([start, group]) => [start, sumRows(group)]))
   },
 
-  async getDayRange() {
+  /** The days of the first and the last order; `null` if there are no orders. */
+  async getDayRange(): Promise<{ from: Day; to: Day } | null> {
     const [row] = await tx.query<{ first: number | null; last: number | null }>(
       `SELECT (SELECT min(placed_at) FROM orders) AS first,
          (SELECT max(placed_at) FROM orders) AS last`,
@@ -151,7 +150,8 @@ export const createStatistics = (
     return { from: calendar.dayOf(row.first), to: calendar.dayOf(row.last) }
   },
 
-  async getMedianFulfilmentTime(range) {
+  /** Of the newest fulfilled orders, in ms; `null` if no orders were fulfilled. */
+  async getMedianFulfilmentTime(range: DayRange): Promise<number | null> {
     const { since, until } = toTimeRange(range, calendar)
     const rows = await tx.query<{ time: number }>(
       `SELECT fulfilled_at - placed_at AS time FROM orders ${indexedBy('orders_by_fulfilment')}
@@ -163,7 +163,8 @@ export const createStatistics = (
     return getMedian(rows.map(({ time }) => time))
   },
 
-  async countExceptions() {
+  /** Number of orders with each exception. */
+  async countExceptions(): Promise<Record<OrderException, number>> {
     const rows = await tx.query<{ exception: number; orders: number }>(
       `SELECT exception, count(*) AS orders FROM orders ${indexedBy('orders_by_exception')}
        WHERE exception IS NOT NULL GROUP BY exception`,
@@ -175,7 +176,8 @@ export const createStatistics = (
     ) as Record<OrderException, number>
   },
 
-  async countByCurrency() {
+  /** Number of orders in each currency in use. */
+  async countByCurrency(): Promise<Map<string, number>> {
     const rows = await tx.query<{ currency: string; orders: number }>(
       `SELECT currency, CAST(sum(orders) AS BIGINT) AS orders FROM order_totals
        GROUP BY currency HAVING sum(orders) > 0`,
@@ -183,3 +185,5 @@ export const createStatistics = (
     return new Map(rows.map(({ currency, orders }) => [currency, orders]))
   },
 })
+
+export type OrderStatistics = ReturnType<typeof createStatistics>

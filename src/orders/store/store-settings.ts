@@ -3,7 +3,8 @@ import { createDayCalendar, isSameTimeZone } from '../../core/formatting/day-cal
 import { FOLDING_VERSION } from '../../core/formatting/fold-text.js'
 import { Problem } from '../../core/http/problem.js'
 import { DIALECTS } from './dialect.js'
-import { foldRow, KEY_COLUMNS, NAME_COLUMNS, type OrderRow } from './order-row.js'
+import { KEY_COLUMNS, toNames, toSortKeys, type OrderRow } from './order-row.js'
+import { toSearchText } from './search-text.js'
 import { recountTotals } from './totals.js'
 
 async function readSetting(tx: Queryable, name: string, suffix = ''): Promise<string> {
@@ -38,9 +39,6 @@ export async function setTimeZone(database: Database, timeZone: string): Promise
 
 const BATCH_SIZE = 1_000
 
-const COLUMNS = ['id', ...NAME_COLUMNS, ...KEY_COLUMNS] as const
-type FoldedRow = Pick<OrderRow, (typeof COLUMNS)[number]> & { text: string }
-
 /** Recomputes the search texts and sort keys of a batch of orders; returns the last ID. */
 function foldBatch(database: Database, lastId: number): Promise<number | undefined> {
   const dialect = DIALECTS[database.engine]
@@ -50,21 +48,22 @@ function foldBatch(database: Database, lastId: number): Promise<number | undefin
       `SELECT id FROM orders WHERE id > ? ORDER BY id LIMIT ${BATCH_SIZE} ${dialect.forUpdate}`,
       [lastId],
     )
-    const rows = await tx.query<FoldedRow>(
-      `SELECT ${COLUMNS.map((name) => `orders.${name}`).join(', ')}, text
-       FROM orders JOIN ${dialect.texts} ON texts.id = orders.id
+    const rows = await tx.query<OrderRow & { text: string }>(
+      `SELECT orders.*, text FROM orders JOIN ${dialect.texts} ON texts.id = orders.id
        WHERE orders.id > ? ORDER BY orders.id LIMIT ${BATCH_SIZE}`,
       [lastId],
     )
     for (const row of rows) {
-      const folded = foldRow(row)
-      if (KEY_COLUMNS.some((name) => folded[name] !== row[name])) {
+      const names = toNames(row)
+      const keys = toSortKeys(names)
+      if (KEY_COLUMNS.some((name) => keys[name] !== row[name])) {
         await tx.query(
           `UPDATE orders SET ${KEY_COLUMNS.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`,
-          [...KEY_COLUMNS.map((name) => folded[name]), row.id],
+          [...KEY_COLUMNS.map((name) => keys[name]), row.id],
         )
       }
-      if (folded.text !== row.text) await dialect.replaceText(tx, row, folded.text)
+      const text = toSearchText(names)
+      if (text !== row.text) await dialect.replaceText(tx, row, text)
     }
     return rows.at(-1)?.id
   })

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.js'
-import type { OrderStore } from '../../orders/store/order-store.js'
+import { type OrderStore, findSharedProviderOrders } from '../../orders/store/order-store.js'
 import {
   describeTerms,
   findAcceptedTerms,
@@ -24,7 +24,6 @@ import {
 } from '../../orders/attempt.js'
 import type { Fulfilment } from './placement.js'
 import type { FulfilResult, ProviderFailure } from './results.js'
-import { findSharedProviderOrders } from '../../orders/shared-provider-order.js'
 import { findDifferences } from '../../orders/verify-response.js'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.js'
 

@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import type { Order } from '../../orders/order.js'
 import { findOrderMessage } from '../../orders/order-messages.js'
-import { findSharedProviderOrders } from '../../orders/shared-provider-order.js'
+import { findSharedProviderOrders } from '../../orders/store/order-store.js'
 import { countNoun, type DescribeConsequences } from '../../orders/pages/consequences.js'
 import {
   createAutoFulfilment,

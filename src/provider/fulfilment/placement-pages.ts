@@ -104,11 +104,10 @@ const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulf
         const attempt = await steps.getAttempt(result.order)
         return renderNotice(409, describeNotFulfillable(result.order, attempt))
       }
-      case 'version_conflict': {
-        const notice = await orderPage.buildConflictNotice(request, result.order, version)
-        const state = { notice, editedGroup: 'provider' } as const
-        return render(request, reply.code(412), result.order, state)
-      }
+      case 'version_conflict':
+        return orderPage.renderConflict(request, reply, result.order, version, {
+          editedGroup: 'provider',
+        })
       case 'not_found':
         return renderNotFound(reply)
     }

@@ -1,13 +1,39 @@
-import type { FastifyInstance } from 'fastify'
-import { getLocale } from '../../core/http/locale.js'
-import type { OrderStore, Freshness } from '../store/order-store.js'
-import { getFormatters } from '../../core/formatting/formatters.js'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { getFormatters } from '../core/formatting/formatters.js'
+import { getLocale } from '../core/http/locale.js'
+import type { Freshness } from './store/order-store.js'
 
-interface Options {
-  locale: string
-  timeZone: string
-  /** ms since 1970 */
-  now: number
+const AS_OF = {
+  'orders-as-of': {
+    type: 'string',
+    format: 'date-time',
+    description:
+      'With NocoDB only: the orders are shown as they were in NocoDB at this time. Absent until the first load is complete.',
+  },
+}
+
+/** Adds the header to the documented responses of a route. */
+function documentHeader({ schema }: RouteOptions): void {
+  if (schema?.tags === undefined || schema.response === undefined) return
+  const responses = Object.entries(schema.response as Record<string, { headers?: object }>)
+  schema.response = Object.fromEntries(
+    responses.map(([status, response]) => {
+      const headers = { ...response.headers, ...AS_OF }
+      return [status, { ...response, headers }]
+    }),
+  )
+}
+
+/**
+ * Adds the `orders-as-of` header to all responses of a scope: the time at which the orders last
+ * matched NocoDB.
+ */
+export function addFreshnessHeader(app: FastifyInstance): void {
+  app.addHook('onRoute', documentHeader)
+  app.addHook('onRequest', async (_request, reply) => {
+    const asOf = app.orders.getFreshness()?.asOf
+    if (asOf != null) void reply.header('orders-as-of', asOf)
+  })
 }
 
 const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
@@ -28,10 +54,12 @@ function formatAge(timestamp: string, now: number): string {
 /**
  * The notice on pages while the mirror is behind NocoDB; `null` if it is current. Also
  * `null` if nothing has been loaded yet, because pages have their own message for that.
+ *
+ * @param now ms since 1970
  */
 export function buildFreshnessView(
   freshness: Freshness | null,
-  { locale, timeZone, now }: Options,
+  { locale, timeZone, now }: { locale: string; timeZone: string; now: number },
 ) {
   if (freshness?.problem == null || freshness.asOf === null) return null
   const { asOf, problem, isWritable } = freshness
@@ -43,7 +71,8 @@ export function buildFreshnessView(
 }
 
 /** Adds a notice to all pages of a scope while the mirror is behind NocoDB. */
-export function addFreshnessNotice(app: FastifyInstance, store: OrderStore): void {
+export function addFreshnessNotice(app: FastifyInstance): void {
+  const { orders: store } = app
   const { timeZone } = store.calendar
   app.addHook('onRequest', async (request, reply) => {
     if (store.getFreshness() === null) return
