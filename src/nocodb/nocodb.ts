@@ -9,7 +9,7 @@ import { getNocoDbSettings } from './nocodb-config.js'
 import { OrderWrites } from './order-writes.js'
 import { createOrdersTable } from './orders-table.js'
 import { RowWriter } from './row-writer.js'
-import { fetchColumns, findSchemaMismatches } from './schema-check.js'
+import { fetchColumns, findSchemaMismatches } from './table-schema.js'
 import { SyncLoop } from './sync-loop.js'
 import { SyncState } from './sync-state.js'
 

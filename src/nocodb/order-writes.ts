@@ -14,12 +14,11 @@ import { parseOrderId } from '../orders/order-id.js'
 import { formatOrderNumber } from '../orders/order-number.js'
 import type { NewOrder } from '../orders/order.js'
 import type { ChangeContext, ChangeResult, CreateResult } from '../orders/store/order-store.js'
-import { NocoDbError } from './nocodb-error.js'
+import { NocoDbError, creationUnconfirmed, notWritten, tooBusy } from './nocodb-error.js'
 import { encodeChangedOrder, encodeNewOrder } from './order-record.js'
 import { NOCODB_USER, type ParsedRow } from './parse-row.js'
 import type { Priority } from './request-budget.js'
 import type { RowOrder, RowWriter } from './row-writer.js'
-import { creationUnconfirmed, notWritten, tooBusy } from './write-problems.js'
 
 /** Maximum number of attempts to change an order that is also being changed by others. */
 const MAX_ATTEMPTS = 10

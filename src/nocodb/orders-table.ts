@@ -10,7 +10,7 @@ import {
 import type { NocoDbClient } from './nocodb-client.js'
 import { NocoDbError } from './nocodb-error.js'
 import type { Priority } from './request-budget.js'
-import { hasMissingColumns } from './schema-check.js'
+import { hasMissingColumns } from './table-schema.js'
 
 export interface Page {
   rows: Row[]

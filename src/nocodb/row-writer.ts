@@ -3,12 +3,11 @@ import type { Problem } from '../core/http/problem.js'
 import type { Order } from '../orders/order.js'
 import type { Cells, ColumnTitles, Row } from './columns.js'
 import type { Mirror, RowsRead } from './mirror.js'
-import { NocoDbError } from './nocodb-error.js'
+import { NocoDbError, changeUnconfirmed, creationUnconfirmed } from './nocodb-error.js'
 import { parseRecord } from './order-record.js'
 import type { OrdersTable } from './orders-table.js'
 import { parseRow, type ParsedRow } from './parse-row.js'
 import type { Priority } from './request-budget.js'
-import { changeUnconfirmed, creationUnconfirmed } from './write-problems.js'
 
 const MAX_ATTEMPTS = 4
 const ATTEMPT_DELAY_MS = 250

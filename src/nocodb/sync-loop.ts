@@ -8,7 +8,7 @@ import { formatCellErrors, type RowError } from './mirror-chunk.js'
 import { NocoDbError } from './nocodb-error.js'
 import type { OrdersTable } from './orders-table.js'
 import { createBackOff } from './request-budget.js'
-import type { SchemaMismatch } from './schema-check.js'
+import type { SchemaMismatch } from './table-schema.js'
 import { createSyncPasses } from './sync-pass.js'
 import type { SyncState } from './sync-state.js'
 

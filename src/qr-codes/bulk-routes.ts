@@ -12,8 +12,12 @@ import { stringEnum } from '../core/validation/string-enum.js'
 import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
 import type { QrCodeRouteOptions } from './qr-code-options.js'
-import { QrCodeRequestSchema, type QrCodeRequest } from './qr-code-request.js'
-import { QrCodeResponse, toQrCodeResponse } from './qr-code-response.js'
+import {
+  QrCodeRequestSchema,
+  type QrCodeRequest,
+  QrCodeResponse,
+  toQrCodeResponse,
+} from './qr-code-schemas.js'
 
 const MAX_CODES = 500
 const MAX_BODY_BYTES = 2 * 1024 * 1024

@@ -3,7 +3,7 @@ import { parseImoNumber, type Vessel } from '../calculator/vessel.js'
 import { foldText } from '../core/formatting/fold-text.js'
 import type { FieldError } from '../core/validation/field-errors.js'
 import type { PrefillLink, PrefillLinks } from './prefill-link.js'
-import { DEFAULT_IMAGE, type QrCodeRequest } from './qr-code-request.js'
+import { DEFAULT_IMAGE, type QrCodeRequest } from './qr-code-schemas.js'
 import {
   createQrMatrix,
   ERROR_CORRECTION_LEVELS,

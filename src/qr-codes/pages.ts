@@ -13,7 +13,7 @@ import { getDecimalSign, getLocale } from '../core/http/locale.js'
 import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
 import type { QrCodeOptions } from './qr-code-options.js'
 import { describeResult } from './qr-code-log.js'
-import type { QrCodeRequest } from './qr-code-request.js'
+import type { QrCodeRequest } from './qr-code-schemas.js'
 import { RECOVERABLE_SHARE, toPngDataUrl, toSvgDataUrl } from '../core/html/qr-image.js'
 import {
   listErrorPaths,

@@ -7,8 +7,7 @@ import { createValidationProblem, problemResponses } from '../core/http/problem.
 import { getFileName, generateQrCode, type QrCode } from './generate-qr-code.js'
 import type { QrCodeOptions } from './qr-code-options.js'
 import { describeResult } from './qr-code-log.js'
-import { QrCodeRequestSchema } from './qr-code-request.js'
-import { QrCodeResponse, toQrCodeResponse } from './qr-code-response.js'
+import { QrCodeRequestSchema, QrCodeResponse, toQrCodeResponse } from './qr-code-schemas.js'
 
 /** Room for the longest names and descriptions, escaped in JSON. */
 const MAX_BODY_BYTES = 16 * 1024

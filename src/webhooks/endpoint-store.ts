@@ -1,5 +1,6 @@
 import type { Queryable, SqlValue } from '../database/database.js'
-import type { WebhookEventType } from './event-types.js'
+import { type WebhookEventType, getQueue } from './message.js'
+import { cancelMessages } from '../events/outbox.js'
 
 /**
  * - `administrator`: disabled by an administrator
@@ -139,4 +140,15 @@ export async function updateEndpoint(
 
 export async function deleteEndpoint(tx: Queryable, id: string): Promise<void> {
   await tx.query('DELETE FROM webhook_endpoints WHERE id = ?', [id])
+}
+
+/** Disables an endpoint and cancels its pending deliveries, in the caller's transaction. */
+export async function disableEndpoint(
+  tx: Queryable,
+  id: string,
+  reason: DisabledReason,
+  now: number,
+): Promise<void> {
+  await updateEndpoint(tx, id, { disabledReason: reason, disabledAt: now, updatedAt: now })
+  await cancelMessages(tx, getQueue(id))
 }

@@ -9,9 +9,18 @@ import { isErased } from '../orders/erasure.js'
 import { getEventTypes } from '../orders/order-event.js'
 import type { EventConsumer } from '../orders/events/event-dispatcher.js'
 import { cancelMessages, enqueueMessage, type Delivery } from '../events/outbox.js'
-import { getDelivery, listDeliveries, replayDeliveries, replayDelivery } from './deliveries.js'
-import { disableEndpoint } from './disable-endpoint.js'
 import {
+  getDelivery,
+  listDeliveries,
+  replayDeliveries,
+  replayDelivery,
+  buildOrderMessages,
+  buildTestMessage,
+  eraseDeliveries,
+  getQueue,
+} from './message.js'
+import {
+  disableEndpoint,
   deleteEndpoint,
   getEndpoint,
   insertEndpoint,
@@ -23,11 +32,9 @@ import {
 } from './endpoint-store.js'
 import type { NewWebhook, WebhookChanges } from './schemas.js'
 import { createHttpDelivery, type Options as DeliveryOptions } from './http-delivery.js'
-import { buildOrderMessages, buildTestMessage, eraseDeliveries, getQueue } from './message.js'
 import { createQrCodeEvents } from './qr-code-events.js'
 import { createSecretCipher } from '../core/config/secret-cipher.js'
-import { createWebhookSender } from './sender.js'
-import { generateSecret } from './signature.js'
+import { createWebhookSender, generateSecret } from './sender.js'
 import type { SendResult } from '../events/outbox-worker.js'
 
 /** Counts the attempts to deliver webhooks, in the metrics of the service. */

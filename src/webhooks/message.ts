@@ -1,10 +1,25 @@
 import { randomUUID } from 'node:crypto'
-import { getEventTypes, type OrderEvent, type OrderEventType } from '../orders/order-event.js'
+import {
+  getEventTypes,
+  type OrderEvent,
+  type OrderEventType,
+  ORDER_EVENT_TYPES,
+} from '../orders/order-event.js'
 import type { Queryable } from '../database/database.js'
 import { toErased } from '../orders/erasure.js'
 import type { Order } from '../orders/order.js'
-import { eraseMessages, getMessageId, type NewMessage } from '../events/outbox.js'
-import { TEST_EVENT_TYPE } from './event-types.js'
+import {
+  eraseMessages,
+  getMessageId,
+  type NewMessage,
+  countMessages,
+  getMessage,
+  readDeliveries,
+  listMessages,
+  requeueMessage,
+  requeueMessages,
+  type Delivery,
+} from '../events/outbox.js'
 
 /** Queues of webhook deliveries are named after their endpoint. */
 export const QUEUE_PREFIX = 'webhook:'
@@ -85,4 +100,66 @@ export const buildTestMessage = (endpointId: string, now: number): NewMessage =>
     type: TEST_EVENT_TYPE,
     timestamp: new Date(now).toISOString(),
     data: { endpointId, message: 'A test of this endpoint' },
+  })
+
+/** The events that an endpoint can subscribe to. They are stored, so never rename an event. */
+export const WEBHOOK_EVENT_TYPES = [...ORDER_EVENT_TYPES, 'qr_code.generated'] as const
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
+
+/** The type of a test event, which every endpoint receives on request. */
+export const TEST_EVENT_TYPE = 'webhook.test'
+
+export const EVENT_DESCRIPTIONS: Record<WebhookEventType, string> = {
+  'order.created': 'An order was created',
+  'order.updated': 'An order was changed in any way',
+  'order.paid': 'The status of an order changed to paid',
+  'order.fulfilled': 'The status of an order changed to fulfilled',
+  'order.cancelled': 'An order was cancelled',
+  'order.refunded': 'The status of an order changed to refunded',
+  'qr_code.generated': 'A QR code was generated',
+}
+
+/** Lists a page of the deliveries to an endpoint, newest first, with their total number. */
+export async function listDeliveries(
+  tx: Queryable,
+  endpointId: string,
+  slice: { limit: number; offset: number },
+): Promise<{ items: Delivery[]; total: number }> {
+  const queue = getQueue(endpointId)
+  const items = await readDeliveries(tx, await listMessages(tx, queue, slice))
+  return { items, total: await countMessages(tx, queue) }
+}
+
+/** Returns a delivery to an endpoint; `null` if it does not exist. */
+export async function getDelivery(
+  tx: Queryable,
+  endpointId: string,
+  id: string,
+): Promise<Delivery | null> {
+  const message = await getMessage(tx, id)
+  if (message?.queue !== getQueue(endpointId)) return null
+  const [delivery = null] = await readDeliveries(tx, [message])
+  return delivery
+}
+
+/** Queues a delivery again; returns it, or `null` if it does not exist. */
+export async function replayDelivery(
+  tx: Queryable,
+  endpointId: string,
+  id: string,
+): Promise<Delivery | null> {
+  if ((await getDelivery(tx, endpointId, id)) === null) return null
+  await requeueMessage(tx, id)
+  return getDelivery(tx, endpointId, id)
+}
+
+/** Replays the finished deliveries created since a time (ms since 1970); returns how many. */
+export const replayDeliveries = (
+  tx: Queryable,
+  endpointId: string,
+  { since, failedOnly }: { since: number; failedOnly: boolean },
+): Promise<number> =>
+  requeueMessages(tx, getQueue(endpointId), {
+    since,
+    states: failedOnly ? ['failed', 'cancelled'] : ['failed', 'cancelled', 'sent'],
   })

@@ -14,7 +14,7 @@ import {
   WEBHOOKS_URL,
 } from './webhook-view.js'
 import { getOwn } from '../core/validation/is-object.js'
-import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from './event-types.js'
+import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from './message.js'
 import { createWebhookValidators, NewWebhook } from './schemas.js'
 
 /** The form of an endpoint, as opened or as submitted. */

@@ -4,14 +4,17 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../database/database.js'
 import type { Message } from '../events/outbox.js'
 import type { Sender, SendResult } from '../events/outbox-worker.js'
-import { disableEndpoint } from './disable-endpoint.js'
-import { getEndpoint, updateEndpoint, type DisabledReason } from './endpoint-store.js'
-import { TEST_EVENT_TYPE } from './event-types.js'
+import {
+  disableEndpoint,
+  getEndpoint,
+  updateEndpoint,
+  type DisabledReason,
+} from './endpoint-store.js'
+import { TEST_EVENT_TYPE, getEndpointId, QUEUE_PREFIX } from './message.js'
 import { LEASE_MS, type HttpDelivery } from './http-delivery.js'
-import { getEndpointId, QUEUE_PREFIX } from './message.js'
 import type { SecretCipher } from '../core/config/secret-cipher.js'
-import { signMessage } from './signature.js'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.js'
+import { createHmac, randomBytes } from 'node:crypto'
 
 const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
@@ -125,4 +128,30 @@ export function createWebhookSender({
     send,
     onAttempt,
   }
+}
+
+const SECRET_PREFIX = 'whsec_'
+const SECRET_BYTES = 32
+
+/** Generates a signing secret in the format of Standard Webhooks. */
+export const generateSecret = (): string =>
+  SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+
+/**
+ * Signs a message (Standard Webhooks, version 1); returns the `webhook-signature` header, with a
+ * signature for each secret.
+ *
+ * @param timestamp Unix time, seconds
+ */
+export function signMessage(
+  secrets: readonly string[],
+  { id, timestamp, body }: { id: string; timestamp: number; body: string },
+): string {
+  return secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+      const hmac = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`)
+      return `v1,${hmac.digest('base64')}`
+    })
+    .join(' ')
 }

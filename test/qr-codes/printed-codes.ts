@@ -1,4 +1,4 @@
-import type { QrCodeRequest } from '../../src/qr-codes/qr-code-request.js'
+import type { QrCodeRequest } from '../../src/qr-codes/qr-code-schemas.js'
 
 /**
  * Codes as printed on 23 November 2026 with format version 1. They must stay readable: a change

@@ -23,7 +23,7 @@ import {
   isPlaced,
 } from '../../orders/attempt.js'
 import type { Fulfilment } from './placement.js'
-import type { FulfilResult, ProviderFailure } from './results.js'
+import type { FulfilResult, ProviderFailure } from './provider-requests.js'
 import { findSharedProviderOrders } from '../../orders/shared-provider-order.js'
 import { findDifferences } from '../../orders/verify-response.js'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.js'

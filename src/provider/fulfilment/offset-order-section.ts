@@ -6,7 +6,7 @@ import {
   isUnresolved,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
-import { getTons } from './quote.js'
+import { getTons } from './provider-requests.js'
 import { findDifferences, isSameTons } from '../../orders/verify-response.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { Formatters } from '../../core/formatting/formatters.js'

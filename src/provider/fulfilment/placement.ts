@@ -14,9 +14,11 @@ import {
   listRefusedAttempts,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
-import { createProviderCheck } from './provider-check.js'
-import { createReference, getTons, requestQuote } from './quote.js'
 import {
+  createProviderCheck,
+  createReference,
+  getTons,
+  requestQuote,
   getValue,
   isInconclusive,
   type CheckResult,
@@ -24,7 +26,7 @@ import {
   type ProviderFailure,
   type QuoteResult,
   type ResetResult,
-} from './results.js'
+} from './provider-requests.js'
 import { toAmount } from '../../orders/verify-response.js'
 
 /**
