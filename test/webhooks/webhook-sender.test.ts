@@ -58,7 +58,6 @@ function start(
 
   async function addEndpoint(url: string) {
     const created = await webhooks.create({ url, events: [...EVENTS] }, BY)
-    if (created === null) throw new Error('there are too many endpoints')
     return { id: created.endpoint.id, secret: created.secret }
   }
 
@@ -113,7 +112,7 @@ for (const [engine, open] of Object.entries(databases)) {
       1,
     )
     for (const { body, headers } of received) new Webhook(secret).verify(body, headers)
-    t.equal((await webhooks.get(id))?.failingSince, null, 'it works again')
+    t.equal((await webhooks.get(id)).failingSince, null, 'it works again')
   })
 
   t.test(`${engine}: an event that is seen twice is sent once`, async (t) => {
@@ -151,7 +150,7 @@ for (const [engine, open] of Object.entries(databases)) {
 
     clock.now++
     await emit('3')
-    await waitFor(async () => (await webhooks.get(id))?.disabledReason === 'failing')
+    await waitFor(async () => (await webhooks.get(id)).disabledReason === 'failing')
     await emit('4')
     await waitUntilFinished(id)
     t.equal((await getStates(id)).length, 3, 'receives nothing')
@@ -217,7 +216,7 @@ t.test('a new session secret keeps the secrets of endpoints', async (t) => {
   await lost.emit('4')
   await waitFor(async () => receiver.requests.length === 3)
   const latest = receiver.received().at(-1)
-  new Webhook(rotated?.secret ?? '').verify(latest?.body ?? '', latest?.headers ?? {})
+  new Webhook(rotated.secret).verify(latest?.body ?? '', latest?.headers ?? {})
 })
 
 t.test('the previous secret expires after 24 hours', async (t) => {
@@ -250,7 +249,7 @@ t.test('a test event is sent once, also to a disabled endpoint', async (t) => {
   await webhooks.sendTest(id)
   t.same(await waitUntilFinished(id), ['failed'])
   t.equal(receiver.requests.length, 1)
-  t.equal((await webhooks.get(id))?.failingSince, null)
+  t.equal((await webhooks.get(id)).failingSince, null)
 })
 
 t.test('a deleted endpoint receives nothing', async (t) => {
