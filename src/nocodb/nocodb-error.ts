@@ -57,6 +57,7 @@ export class NocoDbError extends Error {
   }
 }
 
+/** A retry may succeed without an operator's intervention. */
 const TRANSIENT: readonly NocoDbErrorCode[] = [
   'unreachable',
   'no_response',
@@ -67,16 +68,12 @@ const TRANSIENT: readonly NocoDbErrorCode[] = [
   'query_rejected',
 ]
 
-/** Whether a retry may succeed without an operator's intervention. */
-export const isTransient = ({ errorCode }: NocoDbError): boolean => TRANSIENT.includes(errorCode)
-
 /** For a write that was not executed. */
-export function notWritten(error: NocoDbError): Problem {
-  const { errorCode, message, retryAfterMs } = error
+export function notWritten({ errorCode, message, retryAfterMs }: NocoDbError): Problem {
   if (errorCode === 'value_rejected') {
     return new Problem(502, 'Nothing was saved. NocoDB rejected a value of this order.')
   }
-  if (!isTransient(error)) return createNotSavedProblem(message, RETRY_AFTER_FIX_S)
+  if (!TRANSIENT.includes(errorCode)) return createNotSavedProblem(message, RETRY_AFTER_FIX_S)
   return retryAfterMs === null
     ? createNotSavedProblem(message)
     : createNotSavedProblem(message, Math.max(1, Math.ceil(retryAfterMs / 1000)))

@@ -35,11 +35,14 @@ const containsWrite = (row: Row, token: string, titles: ColumnTitles): boolean =
  * unknown.
  */
 export class RowWriter {
+  readonly titles: ColumnTitles
+
   constructor(
     readonly table: OrdersTable,
     readonly mirror: Mirror,
-    readonly titles: ColumnTitles,
-  ) {}
+  ) {
+    this.titles = mirror.titles
+  }
 
   /** The rows with a token, oldest first. */
   async findRows(field: 'writeToken' | 'idempotencyKey', token: string): Promise<Row[]> {

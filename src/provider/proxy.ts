@@ -14,9 +14,8 @@ import {
 } from './headers.js'
 import { MOUNT, parsePublicRoutes, PROXY_METHODS, toGuestPath, type PublicRoutes } from './paths.js'
 import { createSecretRedactor, type SecretRedactor } from './redact.js'
-import { type UpstreamResponse, readBody } from './response-body.js'
-import { getDocumentedRoutes, type DocumentedRoute } from './routes.js'
-import { toBodyError, UpstreamError } from './upstream-error.js'
+import { type UpstreamResponse, readBody, toBodyError, UpstreamError } from './upstream-response.js'
+import { getDocumentedRoutes, type DocumentedRoute } from './schemas.js'
 import type { Upstream } from './upstream.js'
 
 const CACHE_MS = 5_000

@@ -23,6 +23,9 @@ export interface QrCode {
   renderPng(): Buffer
 }
 
+/** Called with every code that a user or an API key generates. */
+export type QrCodeListener = (code: QrCode) => void
+
 /** `bytes` is the length of the link. */
 export type QrCodeResult =
   { ok: true; code: QrCode; bytes: number } | { ok: false; errors: FieldError[]; bytes: number }

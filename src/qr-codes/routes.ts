@@ -4,8 +4,12 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
 import { getAdminSecurity } from '../accounts/auth-guard.js'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
-import { getFileName, generateQrCode, type QrCode } from './generate-qr-code.js'
-import type { QrCodeOptions } from './qr-code-options.js'
+import {
+  generateQrCode,
+  getFileName,
+  type QrCode,
+  type QrCodeListener,
+} from './generate-qr-code.js'
 import { describeResult } from './qr-code-log.js'
 import { QrCodeRequestSchema, QrCodeResponse, toQrCodeResponse } from './qr-code-schemas.js'
 
@@ -23,7 +27,10 @@ function sendImage(reply: FastifyReply, code: QrCode, type: typeof PNG | typeof 
     .send(image)
 }
 
-const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, onGenerated }) => {
+const routes: FastifyPluginAsyncTypebox<{ onGenerated: QrCodeListener }> = async (
+  app,
+  { onGenerated },
+) => {
   await app.register(accepts)
 
   app.post(
@@ -62,7 +69,7 @@ const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, on
       },
     },
     async (request, reply) => {
-      const result = generateQrCode(links, request.body)
+      const result = generateQrCode(app.prefillLinks, request.body)
       request.qrCodeLog = describeResult(request.body, result)
       if (!result.ok) throw createValidationProblem(result.errors)
 

@@ -6,7 +6,7 @@ import { REAL_VESSELS, TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { avoidMidnight } from '../support/midnight.js'
 import { waitUntil } from '../support/wait-for.js'
 import { drawSvg, readQrCode, toGray, type GrayImage } from '../support/zbar.js'
-import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
+import { createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 
 interface QrCodeResponse {
   calculatorType: 'fuel' | 'distance' | 'custom'
@@ -69,7 +69,7 @@ function getMargins({ width, pixels }: GrayImage): number[] {
   ]
 }
 
-const links = createPrefillLinks(createLinkSigner([SECRET]), () => url)
+const links = createPrefillLinks([SECRET], () => url)
 const getVessel = ({ calculatorType, data, sig }: QrCodeResponse) => {
   const read = links.read(calculatorType, { data, sig })
   return read.ok ? read.prefill.vessel : null

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import t from 'tap'
 import { buildApp } from '../../src/app.js'
-import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
+import { createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { startTwoAdmins } from '../support/page-client.js'
@@ -12,8 +12,7 @@ import { rawGet } from '../support/raw-http.js'
 import { waitUntil } from '../support/wait-for.js'
 
 const { url, log } = await startApp(t)
-const signer = createLinkSigner([SECRET])
-const links = createPrefillLinks(signer, () => url)
+const links = createPrefillLinks([SECRET], () => url)
 
 const EVER_GIVEN = { name: 'Ever Given', imoNumber: '9811000' }
 const DAY = 24 * 60 * 60 * 1000

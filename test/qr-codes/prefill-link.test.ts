@@ -2,20 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Calculation, CalculatorType } from '../../src/calculator/calculator-data.js'
-import {
-  createLinkSigner,
-  createPrefillLinks,
-  type LinkResult,
-} from '../../src/qr-codes/prefill-link.js'
+import { createPrefillLinks, type LinkResult } from '../../src/qr-codes/prefill-link.js'
 import { decodePrefillData, encodePrefillData } from '../../src/qr-codes/prefill-codec.js'
 import { createQrMatrix } from '../../src/core/html/qr-image.js'
 import { SECRET } from '../support/app.js'
+import { signLink } from '../support/sign-link.js'
 import { calculation, REAL_VESSELS, TYPICAL_CALCULATIONS, vessel } from '../support/calculations.js'
 import { PRINTED_CODES } from './printed-codes.js'
 
 const HOST = 'https://carbon.example.com'
-const signer = createLinkSigner([SECRET])
-const links = createPrefillLinks(signer, () => HOST)
+const links = createPrefillLinks([SECRET], () => HOST)
 const EVER_GIVEN = { name: 'Ever Given', imoNumber: '9811000' }
 
 const DAY = 24 * 60 * 60 * 1000
@@ -168,16 +164,14 @@ t.test('decodes codes of the first release', async (t) => {
     })
     if (decoded.ok) t.equal(encodePrefillData(decoded.prefill), data)
   }
-  const signature = createLinkSigner(['the secret of the first release, 32 bytes']).sign(
-    'fuel',
-    printed.fuel,
-  )
-  t.equal(signature, 'adJwNLAzPVT2g_VjowbBqA')
+  const links = createPrefillLinks(['the secret of the first release, 32 bytes'], () => HOST)
+  const signed = { data: printed.fuel, sig: 'adJwNLAzPVT2g_VjowbBqA' }
+  t.ok(links.read('fuel', signed, new Date(1_767_225_600_000)).ok)
 })
 
 t.test('reads stored codes of every calculator to the same values', async (t) => {
   const { secret, printedAt, codes } = PRINTED_CODES
-  const printed = createPrefillLinks(createLinkSigner([secret]), () => HOST)
+  const printed = createPrefillLinks([secret], () => HOST)
   const lastSecond = new Date(Date.parse(printedAt) + 30 * DAY - 1000)
   for (const { calculatorType, calculatorData, vessel, data, sig } of codes) {
     const name = `${calculatorType} for ${vessel.name}`
@@ -243,10 +237,7 @@ t.test('reports a link with edited data as edited', async (t) => {
 })
 
 t.test('rejects a signature of another secret', async (t) => {
-  const otherLinks = createPrefillLinks(
-    createLinkSigner(['another secret, also of more than 32 bytes']),
-    () => HOST,
-  )
+  const otherLinks = createPrefillLinks(['another secret, also of more than 32 bytes'], () => HOST)
   t.equal(
     outcome(links.read('fuel', otherLinks.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, NOW), NOW)),
     'edited',
@@ -269,7 +260,7 @@ t.test(
       calculatorType: 'distance',
       url: null,
     })
-    const signedForFuel = { data: link.data, sig: signer.sign('fuel', link.data) }
+    const signedForFuel = { data: link.data, sig: signLink('fuel', link.data) }
     t.equal(
       outcome(links.read('distance', signedForFuel, NOW)),
       'edited',
@@ -280,9 +271,9 @@ t.test(
 
 t.test('accepts links of the previous secret during a key rotation', async (t) => {
   const fresh = 'a fresh secret, of more than 32 bytes too'
-  const before = createPrefillLinks(createLinkSigner([SECRET]), () => HOST)
-  const during = createPrefillLinks(createLinkSigner([fresh, SECRET]), () => HOST)
-  const after = createPrefillLinks(createLinkSigner([fresh]), () => HOST)
+  const before = createPrefillLinks([SECRET], () => HOST)
+  const during = createPrefillLinks([fresh, SECRET], () => HOST)
+  const after = createPrefillLinks([fresh], () => HOST)
   const old = before.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, NOW)
   const recent = during.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN, NOW)
   t.equal(outcome(during.read('fuel', old, NOW)), 'ok')
@@ -350,7 +341,7 @@ t.test('reports the reason for rejecting malformed data', async (t) => {
   ]
   for (const [name, value, reason] of cases) {
     t.equal(outcome(links.read('fuel', { data: value, sig }, NOW)), reason, name)
-    const signed = typeof value === 'string' ? signer.sign('fuel', value) : sig
+    const signed = typeof value === 'string' ? signLink('fuel', value) : sig
     t.equal(
       outcome(links.read('fuel', { data: value, sig: signed }, NOW)),
       reason,
@@ -365,7 +356,7 @@ t.test('rejects a signed creation time beyond the range of dates', async (t) => 
     vessel: EVER_GIVEN,
     issuedAt: Number.MAX_SAFE_INTEGER,
   })
-  const read = links.read('fuel', { data, sig: signer.sign('fuel', data) }, NOW)
+  const read = links.read('fuel', { data, sig: signLink('fuel', data) }, NOW)
   t.notOk(read.ok)
 })
 

@@ -87,11 +87,6 @@ function buildPurchaseWarnings(
   return warnings
 }
 
-/**
- * Added to the earliest time for the next check, because the displayed time has no seconds and
- * would be too early.
- */
-
 /** Builds the view of an attempt whose outcome is unknown. */
 function buildUnresolvedView(
   attempt: FulfilmentAttempt,
@@ -122,6 +117,7 @@ function buildUnresolvedView(
     checkUrl: fulfilment !== null ? buildUrl('fulfilment/check') : null,
     editUrl: buildUrl('edit'),
     checkedAt: providerCheck === 'not_placed' ? format.time(new Date().toISOString()) : null,
+    // A minute later, because the time shown has no seconds.
     nextCheckAt:
       isInFlight && isChecked
         ? format.time(new Date(Date.now() + remainingMs + MINUTE_MS).toISOString())
