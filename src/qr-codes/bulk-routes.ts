@@ -14,15 +14,11 @@ import {
   generateQrCode,
   getFileName,
   type QrCode,
+  toQrCodeResponse,
   type QrCodeListener,
 } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
-import {
-  QrCodeRequestSchema,
-  type QrCodeRequest,
-  QrCodeResponse,
-  toQrCodeResponse,
-} from './qr-code-schemas.js'
+import { QrCodeRequestSchema, type QrCodeRequest, QrCodeResponse } from './qr-code-schemas.js'
 
 const MAX_CODES = 500
 const MAX_BODY_BYTES = 2 * 1024 * 1024

@@ -8,8 +8,7 @@ import {
 import { EXAMPLES } from '../calculator/examples.js'
 import { Vessel } from '../calculator/vessel.js'
 import { stringEnum } from '../core/validation/string-enum.js'
-import { ERROR_CORRECTION_LEVELS, toPngDataUrl } from '../core/html/qr-image.js'
-import type { QrCode } from './generate-qr-code.js'
+import { ERROR_CORRECTION_LEVELS } from '../core/html/qr-image.js'
 
 export const ImageOptions = Type.Object(
   {
@@ -80,20 +79,3 @@ export const QrCodeResponse = Type.Object(
   },
   { title: 'QR code' },
 )
-
-/** Renders a code in both formats. */
-export function toQrCodeResponse(code: QrCode): Static<typeof QrCodeResponse> {
-  const { calculation, link, version, errorCorrection } = code
-  return {
-    calculatorType: calculation.calculatorType,
-    url: link.url,
-    data: link.data,
-    sig: link.sig,
-    generatedAt: link.generatedAt.toISOString(),
-    expiresAt: link.expiresAt.toISOString(),
-    version,
-    errorCorrection,
-    svg: code.renderSvg(),
-    png: toPngDataUrl(code.renderPng()),
-  }
-}

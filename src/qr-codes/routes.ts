@@ -7,11 +7,12 @@ import { createValidationProblem, problemResponses } from '../core/http/problem.
 import {
   generateQrCode,
   getFileName,
+  toQrCodeResponse,
   type QrCode,
   type QrCodeListener,
 } from './generate-qr-code.js'
 import { describeResult } from './qr-code-log.js'
-import { QrCodeRequestSchema, QrCodeResponse, toQrCodeResponse } from './qr-code-schemas.js'
+import { QrCodeRequestSchema, QrCodeResponse } from './qr-code-schemas.js'
 
 /** Room for the longest names and descriptions, escaped in JSON. */
 const MAX_BODY_BYTES = 16 * 1024
