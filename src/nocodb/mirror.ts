@@ -120,8 +120,7 @@ export class Mirror {
       const hasEvents = (await readState(tx)).loaded !== undefined
       const chunk = new MirrorChunk(transaction, this.titles, read.requestedAt, hasEvents)
       // Again, because another process may have mirrored the rows since.
-      await chunk.upsert(await this.#findChanged(tx, read))
-      return chunk.errors
+      return chunk.upsert(await this.#findChanged(tx, read))
     })
 
   /** Deletes rows that did not exist when they were requested. */

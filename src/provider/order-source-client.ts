@@ -12,7 +12,7 @@ import {
   parseQuote,
   type Parse,
 } from './parse-response.js'
-import { readBody, UpstreamError } from './upstream-response.js'
+import { readWholeBody, UpstreamError } from './upstream-response.js'
 import { createSecretRedactor } from './redact.js'
 import type { Upstream } from './upstream.js'
 
@@ -60,11 +60,13 @@ const PATH_ID = /^(?!\.+$)[\w.~-]{1,120}$/
  */
 const REJECTED = [400, 401, 402, 403, 422]
 
-/** Returns a function that sends JSON. It throws a Problem, usually an UpstreamError. */
-function createJsonClient(upstream: Upstream) {
+/** Typed client of the order source. Failures of the provider are results, not exceptions. */
+export function createOffsetOrderSource(upstream: Upstream) {
   const { basePath, token } = upstream
   const redactor = createSecretRedactor(token)
-  return async ({ method, path, body, headers }: JsonRequest): Promise<JsonResponse> => {
+
+  /** Sends JSON. Throws a Problem, usually an UpstreamError. */
+  async function send({ method, path, body, headers }: JsonRequest): Promise<JsonResponse> {
     const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
     const response = await upstream.request({
       method,
@@ -78,19 +80,12 @@ function createJsonClient(upstream: Upstream) {
       // A stream, because a stream shows whether the request was sent.
       ...(json && { body: Readable.from([json]) }),
     })
-    const bytes =
-      response.body instanceof Readable
-        ? await readBody(response.body, MAX_JSON_BYTES)
-        : (response.body ?? Buffer.alloc(0))
-    const text = hasContentEncoding(response.headers) ? '' : redactor.redactText(bytes.toString())
+    const bytes = await readWholeBody(response, MAX_JSON_BYTES)
+    const isReadable = bytes !== undefined && !hasContentEncoding(response.headers)
+    const text = isReadable ? redactor.redactText(bytes.toString()) : ''
     const { link = '' } = response.headers
     return { status: response.statusCode, body: parseJson(text), link: String(link) }
   }
-}
-
-/** Typed client of the order source. Failures of the provider are results, not exceptions. */
-export function createOffsetOrderSource(upstream: Upstream) {
-  const send = createJsonClient(upstream)
 
   /** @param isPurchase whether the request places an order */
   function toResult<T>(

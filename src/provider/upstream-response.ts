@@ -1,6 +1,6 @@
 import { Problem } from '../core/http/problem.js'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 
 /** Why a request to the order source failed: HTTP status and message for the caller. */
@@ -103,7 +103,7 @@ export const MAX_BUFFERED_BYTES = 64 * 1024
 const MAX_ERROR_BODY_MS = 1_000
 
 /** Reads a response body. Throws an UpstreamError if it is interrupted or too large. */
-export async function readBody(body: Readable, maxBytes: number): Promise<Buffer> {
+async function readBody(body: Readable, maxBytes: number): Promise<Buffer> {
   const source: AsyncIterable<Uint8Array> = body
   const chunks: Uint8Array[] = []
   let length = 0
@@ -118,6 +118,12 @@ export async function readBody(body: Readable, maxBytes: number): Promise<Buffer
   }
   return Buffer.concat(chunks)
 }
+
+/** Reads the whole body of a response, if it has one. Throws an UpstreamError, as `readBody` does. */
+export const readWholeBody = async (
+  { body }: Pick<UpstreamResponse, 'body'>,
+  maxBytes: number,
+): Promise<Buffer | undefined> => (body instanceof Readable ? readBody(body, maxBytes) : body)
 
 /** Reads the body of an error response; returns an empty buffer if that fails. */
 async function readErrorBody(body: Readable): Promise<Buffer> {
