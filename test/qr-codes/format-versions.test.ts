@@ -46,18 +46,6 @@ const THREE_LINES = {
   },
 }
 
-t.test('a usual trip has format version 1, and fits QR version 10 at level M', async (t) => {
-  const codes = await Promise.all(Object.values(TYPICAL_CALCULATIONS).map(generate))
-  t.same(
-    codes.map((code) => decode(code)[0]),
-    [1, 1, 1],
-  )
-  t.same(
-    codes.filter(({ version }) => version > 10),
-    [],
-  )
-})
-
 t.test('further lines, blends and guests use format version 2', async (t) => {
   const code = await generate(THREE_LINES)
   const [version, type, , , , ...fields] = decode(code)

@@ -9,6 +9,7 @@ import { createOutboxWorker } from '../../src/events/outbox-worker.js'
 import { SECRET } from '../support/app.js'
 import { startDatabases } from '../support/databases.js'
 import { newOrder } from '../support/order-store.js'
+import { runOutbox } from '../support/run-outbox.js'
 import { waitFor } from '../support/wait-for.js'
 import { startReceiver } from '../support/webhook-receiver.js'
 
@@ -41,17 +42,9 @@ function start(
   })
   const worker = createOutboxWorker(database, log)
   worker.addSender(webhooks.sender)
-  const stopping = new AbortController()
-  const loop = (async () => {
-    while (!stopping.signal.aborted) {
-      await worker.sendDue()
-      await sleep(5)
-    }
-  })()
+  const stopOutbox = runOutbox(t, worker)
   const stop = async () => {
-    stopping.abort()
-    await loop
-    await worker.close()
+    await stopOutbox()
     await webhooks.close()
   }
   t.teardown(stop)
@@ -223,11 +216,12 @@ t.test('the previous secret expires after 24 hours', async (t) => {
   const [database] = await open(t)
   const receiver = await startReceiver(t)
   const { addEndpoint, emit, waitUntilFinished, webhooks, clock } = start(t, database)
-  const { id } = await addEndpoint(receiver.url)
-  await webhooks.rotateSecret(id, BY)
+  const { id, secret } = await addEndpoint(receiver.url)
+  const rotated = await webhooks.rotateSecret(id, BY)
   for (const [order, elapsedMs] of [
-    ['1', DAY_MS - 1],
-    ['2', 1],
+    ['1', 0],
+    ['2', DAY_MS - 1],
+    ['3', 1],
   ] as const) {
     clock.now += elapsedMs
     await emit(order)
@@ -236,7 +230,11 @@ t.test('the previous secret expires after 24 hours', async (t) => {
   const counts = receiver
     .received()
     .map(({ headers }) => headers['webhook-signature']?.split(' ').length)
-  t.same(counts, [2, 1])
+  t.same(counts, [2, 2, 1])
+  const [first] = receiver.received()
+  for (const each of [secret, rotated.secret]) {
+    new Webhook(each).verify(first?.body ?? '', first?.headers ?? {})
+  }
 })
 
 t.test('a test event is sent once, also to a disabled endpoint', async (t) => {
