@@ -16,7 +16,6 @@ import { seedOrderStore } from '../demo/seed-order-store.js'
 import { createDayCalendar } from '../core/formatting/day-calendar.js'
 import type { Order } from '../orders/order.js'
 import { hashPassword } from '../accounts/password.js'
-import { createLinkSigner, createPrefillLinks } from '../qr-codes/prefill-link.js'
 import { startServer } from '../start-server.js'
 
 const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [
@@ -135,9 +134,8 @@ const comparisons = [
 const guestOrderLine = guestOrder
   ? `  Guest's order     ${base}/o/${await app.orderLinks.create(guestOrder)} (with a certificate)\n`
   : ''
-const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const codes = TRIPS.map(({ calculation, vessel }) => {
-  const { url } = links.create(calculation, vessel)
+  const { url } = app.prefillLinks.create(calculation, vessel)
   return `  ${vessel.name}, ${calculation.calculatorType} calculator\n    ${url}`
 })
 process.stdout.write(`

@@ -1,6 +1,6 @@
 import { createNocoDbClient } from '../nocodb/nocodb-client.js'
 import { NocoDbError } from '../nocodb/nocodb-error.js'
-import { setUpTable } from '../nocodb/table-setup.js'
+import { setUpTable } from '../nocodb/table-schema.js'
 import { ConfigError } from '../core/config/config-error.js'
 import { CONFIG_PARTS } from '../config-parts.js'
 import { getNocoDbSettings, nocoDbConfig, nocoDbSetUpConfig } from '../nocodb/nocodb-config.js'

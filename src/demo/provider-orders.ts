@@ -4,7 +4,7 @@ import { PORTFOLIOS } from './fake-provider/portfolios.js'
 import type { OrderStore } from '../orders/store/order-store.js'
 import type { Order } from '../orders/order.js'
 import { isUnresolved, findLatestAttempt, type FulfilmentAttempt } from '../orders/attempt.js'
-import { getTons } from '../provider/fulfilment/quote.js'
+import { getTons } from '../provider/fulfilment/provider-requests.js'
 
 const MAX_ORDERS = 10_000
 /** How the provider order IDs of the sample data start; those of the fake provider are numbers. */

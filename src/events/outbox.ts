@@ -69,35 +69,18 @@ export interface Attempt {
   detail: string
 }
 
-interface MessageRow {
-  id: string
-  queue: string
-  sequence: string
-  type: string
-  order_id: string | null
-  payload: string
-  state: MessageState
-  attempts: number
-  failures: number
-  created_at: number
-  next_attempt_at: number
-  finished_at: number | null
-}
+const COLUMNS = `id, queue, sequence, type, order_id AS "orderId", payload, state, attempts, failures,
+  created_at AS "createdAt", next_attempt_at AS "nextAttemptAt", finished_at AS "finishedAt"`
+
+type MessageRow = Omit<Message, 'payload'> & { payload: string }
 
 const toMessage = (row: MessageRow): Message => ({
-  id: row.id,
-  queue: row.queue,
-  sequence: row.sequence,
-  type: row.type,
-  orderId: row.order_id,
+  ...row,
   payload: JSON.parse(row.payload) as unknown,
-  state: row.state,
-  attempts: row.attempts,
-  failures: row.failures,
-  createdAt: row.created_at,
-  nextAttemptAt: row.next_attempt_at,
-  finishedAt: row.finished_at,
 })
+
+const inStates = (states: readonly MessageState[]): string =>
+  `state IN (${states.map(() => '?').join(', ')})`
 
 /**
  * Adds a message, in the caller's transaction; does nothing if its ID already exists. Returns
@@ -122,6 +105,8 @@ export async function enqueueMessage(
   return added.length > 0
 }
 
+const REQUEUE = "state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL"
+
 /**
  * Sends a message as soon as possible, even if it was already sent, failed or was cancelled.
  *
@@ -132,8 +117,7 @@ export async function requeueMessage(tx: Queryable, id: string, payload?: unknow
   const json = payload === undefined ? null : JSON.stringify(payload)
   // A message that is being sent is already pending.
   await tx.query(
-    `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL,
-       payload = coalesce(?, payload)
+    `UPDATE outbox SET ${REQUEUE}, payload = coalesce(?, payload)
      WHERE id = ? AND claimed_until <= ?`,
     [now, json, id, now],
   )
@@ -142,8 +126,7 @@ export async function requeueMessage(tx: Queryable, id: string, payload?: unknow
 /** Sends a message after all if it was cancelled; returns whether it was. */
 export async function resumeMessage(tx: Queryable, id: string, sendAt?: number): Promise<boolean> {
   const resumed = await tx.query(
-    `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL
-     WHERE id = ? AND state = 'cancelled' RETURNING id`,
+    `UPDATE outbox SET ${REQUEUE} WHERE id = ? AND state = 'cancelled' RETURNING id`,
     [sendAt ?? Date.now(), id],
   )
   return resumed.length > 0
@@ -155,10 +138,9 @@ export async function requeueMessages(
   queue: string,
   { since, states }: { since: number; states: readonly MessageState[] },
 ): Promise<number> {
-  const rows = await tx.query<{ id: string }>(
-    `UPDATE outbox SET state = 'pending', failures = 0, next_attempt_at = ?, finished_at = NULL
-     WHERE queue = ? AND created_at >= ? AND ${inStates(states)}
-     RETURNING id`,
+  const rows = await tx.query(
+    `UPDATE outbox SET ${REQUEUE}
+     WHERE queue = ? AND created_at >= ? AND ${inStates(states)} RETURNING id`,
     [Date.now(), queue, since, ...states],
   )
   return rows.length
@@ -205,7 +187,8 @@ export async function eraseMessages(
   }: { orderId: string; queuePrefix: string; isCancelled: boolean },
   erase: (payload: unknown) => unknown,
 ): Promise<void> {
-  const rows = await tx.query<MessageRow>('SELECT * FROM outbox WHERE order_id = ?', [orderId])
+  const sql = 'SELECT id, queue, payload FROM outbox WHERE order_id = ?'
+  const rows = await tx.query<Pick<MessageRow, 'id' | 'queue' | 'payload'>>(sql, [orderId])
   for (const { id, payload } of rows.filter(({ queue }) => queue.startsWith(queuePrefix))) {
     const erased = erase(JSON.parse(payload))
     if (erased === null) continue
@@ -233,9 +216,6 @@ export interface Slice {
   minFailures?: number
 }
 
-const inStates = (states: readonly MessageState[]): string =>
-  `state IN (${states.map(() => '?').join(', ')})`
-
 /** Lists the messages in a queue, newest first. */
 export async function listMessages(
   tx: Queryable,
@@ -243,7 +223,7 @@ export async function listMessages(
   { limit, offset, states = MESSAGE_STATES, minFailures = 0 }: Slice,
 ): Promise<Message[]> {
   const rows = await tx.query<MessageRow>(
-    `SELECT * FROM outbox WHERE queue = ? AND ${inStates(states)} AND failures >= ?
+    `SELECT ${COLUMNS} FROM outbox WHERE queue = ? AND ${inStates(states)} AND failures >= ?
      ORDER BY position DESC LIMIT ? OFFSET ?`,
     [queue, ...states, minFailures, limit, offset],
   )
@@ -257,7 +237,7 @@ export async function listOrderMessages(
   orderId: string,
 ): Promise<Message[]> {
   const rows = await tx.query<MessageRow>(
-    'SELECT * FROM outbox WHERE order_id = ? AND queue = ? ORDER BY position DESC',
+    `SELECT ${COLUMNS} FROM outbox WHERE order_id = ? AND queue = ? ORDER BY position DESC`,
     [orderId, queue],
   )
   return rows.map(toMessage)
@@ -302,7 +282,7 @@ export async function countFailedMessages(
 
 /** Returns a message; `null` if it does not exist. */
 export async function getMessage(tx: Queryable, id: string): Promise<Message | null> {
-  const [row] = await tx.query<MessageRow>('SELECT * FROM outbox WHERE id = ?', [id])
+  const [row] = await tx.query<MessageRow>(`SELECT ${COLUMNS} FROM outbox WHERE id = ?`, [id])
   return row === undefined ? null : toMessage(row)
 }
 
@@ -374,7 +354,7 @@ export async function claimMessages(
              AND earlier.position < due.position
          )
        ORDER BY order_id IS NULL, next_attempt_at LIMIT ?
-     ) RETURNING *`,
+     ) RETURNING ${COLUMNS}`,
     [now + leaseMs, now, queue, now, now, limit],
   )
   return rows.map(toMessage)

@@ -72,7 +72,7 @@ export async function removeOrder(
 
 /** Mirrors rows in one transaction. New orders are inserted together. */
 export class MirrorChunk {
-  readonly errors: RowError[] = []
+  readonly #errors: RowError[] = []
   /** Orders to insert, by order number */
   readonly #pending = new Map<string, RecordedOrder>()
   readonly #rows: Record<(typeof ROW_COLUMNS)[number], string | number | null>[] = []
@@ -95,14 +95,15 @@ export class MirrorChunk {
     this.#rows.length = 0
   }
 
-  /** Mirrors rows that differ from their mirrored state. */
-  async upsert(rows: readonly Row[]): Promise<void> {
+  /** Mirrors rows that differ from their mirrored state. Returns the rows with errors. */
+  async upsert(rows: readonly Row[]): Promise<RowError[]> {
     const { tx, dialect } = this.transaction
     const ids = rows.map(({ Id }) => Id)
     const orders = await readOrders(tx, dialect, ids)
     const previous = new Map(orders.map((order) => [order.id, order]))
     for (const row of rows) await this.#upsertRow(row, previous.get(String(row.Id)) ?? null)
     await this.#flush()
+    return this.#errors
   }
 
   async #upsertRow(row: Row, previous: Order | null): Promise<void> {
@@ -112,7 +113,7 @@ export class MirrorChunk {
     const duplicate = result.ok ? await this.#findDuplicateKey(row) : null
     const parsed = result.ok && duplicate === null ? result.parsed : null
     const errors = [...(result.ok ? result.parsed.errors : result.errors), ...(duplicate ?? [])]
-    if (errors.length > 0) this.errors.push({ id, errors, isSkipped: parsed === null })
+    if (errors.length > 0) this.#errors.push({ id, errors, isSkipped: parsed === null })
     this.#rows.push({
       id,
       stamp: toStamp(row, this.titles),

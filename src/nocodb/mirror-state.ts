@@ -2,7 +2,7 @@ import type { Database, Queryable } from '../database/database.js'
 import { insertRows } from '../database/insert-rows.js'
 import { DatabaseError } from '../database/open-database.js'
 import type { ColumnTitles } from './columns.js'
-import { getSourceId, type NocoDbSettings } from './nocodb-config.js'
+import type { NocoDbSettings } from './nocodb-config.js'
 
 /** What the database remembers of the NocoDB table that its orders mirror. */
 export type MirrorState = Partial<Record<StateName, string>>
@@ -50,15 +50,16 @@ export const writeState = (tx: Queryable, changes: MirrorState): Promise<void> =
 const hasOrders = async (tx: Queryable): Promise<boolean> =>
   (await tx.query('SELECT 1 FROM orders LIMIT 1')).length > 0
 
-type MirrorSettings = Pick<NocoDbSettings, 'baseId' | 'tableId' | 'titles'>
-
 /**
  * Makes the orders of a database mirror a NocoDB table. Throws DatabaseError, and changes nothing,
  * if the database has other orders.
  */
-export async function claimDatabase(database: Database, settings: MirrorSettings): Promise<void> {
-  const source = getSourceId(settings)
-  const format = getFormat(settings.titles)
+export async function claimDatabase(
+  database: Database,
+  { baseId, tableId, titles }: Pick<NocoDbSettings, 'baseId' | 'tableId' | 'titles'>,
+): Promise<void> {
+  const source = `base ${baseId}, table ${tableId}`
+  const format = getFormat(titles)
   await database.write(async (tx) => {
     const state = await readState(tx)
     if (state.source === undefined && (await hasOrders(tx))) {

@@ -120,28 +120,22 @@ export class Mirror {
       const hasEvents = (await readState(tx)).loaded !== undefined
       const chunk = new MirrorChunk(transaction, this.titles, read.requestedAt, hasEvents)
       // Again, because another process may have mirrored the rows since.
-      await chunk.upsert(await this.#findChanged(tx, read))
-      return chunk.errors
+      return chunk.upsert(await this.#findChanged(tx, read))
     })
 
-  /**
-   * Deletes rows that did not exist when they were requested; returns the number of deleted rows.
-   */
-  async delete(ids: readonly number[], requestedAt: number): Promise<number> {
-    let deleted = 0
+  /** Deletes rows that did not exist when they were requested. */
+  async delete(ids: readonly number[], requestedAt: number): Promise<void> {
     for (const part of split(ids)) {
       const { sql, values } = this.#dialect.isOneOf('id', part)
-      deleted += await this.#write(async (transaction) => {
+      await this.#write(async (transaction) => {
         const rows = await transaction.tx.query<{ id: number }>(
           `DELETE FROM nocodb_rows WHERE ${sql} AND requested_at <= ? RETURNING id`,
           [...values, requestedAt],
         )
         for (const { id } of rows) await removeOrder(transaction, id)
-        return rows.length
       })
       await setImmediate()
     }
-    return deleted
   }
 
   get = (id: number): Promise<Order | null> => readOrder(this.database, id)

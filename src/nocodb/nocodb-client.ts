@@ -1,4 +1,4 @@
-import { Agent, request, type Dispatcher } from 'undici'
+import { Agent, request } from 'undici'
 import { getErrorCode } from '../database/database-error.js'
 import { getOwn, isObject, parseJson } from '../core/validation/is-object.js'
 import { NocoDbError, type NocoDbErrorCode } from './nocodb-error.js'
@@ -74,20 +74,6 @@ function parseRetryAfter(header: string | string[] | undefined): number | undefi
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_PAUSE_MS)
 }
 
-async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxBytes) {
-      body.destroy()
-      throw new NocoDbError('response_too_large', { isIndeterminate: true })
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
 /**
  * HTTP client for NocoDB. All requests of the process share one budget and its pauses. Throws
  * NocoDbError.
@@ -102,6 +88,7 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
     connect: { timeout: connectMs },
     headersTimeout: responseMs,
     bodyTimeout: responseMs,
+    maxResponseSize: maxResponseBytes,
     connections: 4,
     pipelining: 1,
   })
@@ -137,12 +124,14 @@ export function createNocoDbClient({ baseUrl, token, requestsPerSecond, limits =
           signal: AbortSignal.timeout(totalMs),
         },
       )
-      return { ...response, text: await readText(response.body, maxResponseBytes) }
+      return { ...response, text: await response.body.text() }
     } catch (error) {
-      if (error instanceof NocoDbError) throw error
       // Only the code is kept, because network error messages may quote the request.
       const code = getErrorCode(error)
       if (NOT_SENT.has(code)) throw new NocoDbError('unreachable', { code })
+      if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
+        throw new NocoDbError('response_too_large', { isIndeterminate: true })
+      }
       throw new NocoDbError('no_response', { isIndeterminate: true, code: code || undefined })
     }
   }

@@ -44,12 +44,6 @@ export interface NocoDbSettings {
   syncIntervalMs: number
 }
 
-/** Identifies the table that a database mirrors. */
-export const getSourceId = ({
-  baseId,
-  tableId,
-}: Pick<NocoDbSettings, 'baseId' | 'tableId'>): string => `base ${baseId}, table ${tableId}`
-
 const REQUIRED = [
   'DATABASE_BASE_URL',
   'DATABASE_BASE_ID',

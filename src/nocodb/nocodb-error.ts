@@ -1,3 +1,6 @@
+import { Problem } from '../core/http/problem.js'
+import { createNotSavedProblem, RETRY_AFTER_FIX_S } from './sync-state.js'
+
 const MESSAGES = {
   /** No connection: the request was not sent */
   unreachable: 'NocoDB cannot be reached',
@@ -54,6 +57,7 @@ export class NocoDbError extends Error {
   }
 }
 
+/** A retry may succeed without an operator's intervention. */
 const TRANSIENT: readonly NocoDbErrorCode[] = [
   'unreachable',
   'no_response',
@@ -64,5 +68,37 @@ const TRANSIENT: readonly NocoDbErrorCode[] = [
   'query_rejected',
 ]
 
-/** Whether a retry may succeed without an operator's intervention. */
-export const isTransient = ({ errorCode }: NocoDbError): boolean => TRANSIENT.includes(errorCode)
+/** For a write that was not executed. */
+export function notWritten({ errorCode, message, retryAfterMs }: NocoDbError): Problem {
+  if (errorCode === 'value_rejected') {
+    return new Problem(502, 'Nothing was saved. NocoDB rejected a value of this order.')
+  }
+  if (!TRANSIENT.includes(errorCode)) return createNotSavedProblem(message, RETRY_AFTER_FIX_S)
+  return retryAfterMs === null
+    ? createNotSavedProblem(message)
+    : createNotSavedProblem(message, Math.max(1, Math.ceil(retryAfterMs / 1000)))
+}
+
+/** For a write that conflicted with concurrent writes, or waited for them too long. */
+export const tooBusy = (): Problem =>
+  createNotSavedProblem('other users are changing this order. Try again', 1)
+
+const unconfirmed = (what: string, advice: string, cause: unknown): Problem =>
+  new Problem(503, `NocoDB did not respond, so we couldn't confirm that ${what}. ${advice}`, {
+    headers: { 'retry-after': '5' },
+    cause,
+  })
+
+/** For a change that NocoDB may have executed without responding. */
+export const changeUnconfirmed = (cause?: unknown): Problem =>
+  unconfirmed('the change was saved', 'Check the order before you try again.', cause)
+
+/** For a new order that NocoDB may have created without responding. */
+export const creationUnconfirmed = (hasKey: boolean, cause?: unknown): Problem =>
+  unconfirmed(
+    'the order was created',
+    hasKey
+      ? "It's safe to retry with the same Idempotency-Key."
+      : 'Check the list of orders before you create it again.',
+    cause,
+  )

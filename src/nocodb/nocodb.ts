@@ -9,7 +9,6 @@ import { getNocoDbSettings } from './nocodb-config.js'
 import { OrderWrites } from './order-writes.js'
 import { createOrdersTable } from './orders-table.js'
 import { RowWriter } from './row-writer.js'
-import { fetchColumns, findSchemaMismatches } from './schema-check.js'
 import { SyncLoop } from './sync-loop.js'
 import { SyncState } from './sync-state.js'
 
@@ -42,21 +41,13 @@ export async function connectToNocoDb(
   const table = createOrdersTable(client, { baseId, tableId, titles, now: mirror.now })
   const state = new SyncState(database, syncIntervalMs)
   await state.refresh()
-  const writes = new OrderWrites({
-    writer: new RowWriter(table, mirror, titles),
-    requireWritable: () => state.requireWritable(),
-    onSchemaMismatch: () => mirror.setState({ suspect: 'yes' }),
-    onNumberNotWritten: () => log.warn('the number of a new order was not written to NocoDB'),
-  })
+  const writes = new OrderWrites(new RowWriter(table, mirror), state, log)
   const sync = new SyncLoop({
     table,
     mirror,
     state,
-    findMismatches: async () =>
-      findSchemaMismatches(await fetchColumns(client, baseId, tableId), titles),
     recordEdit: writes.recordEdit,
     getPauseMs: client.getPauseMs,
-    intervalMs: syncIntervalMs,
     log,
   })
   app.addHook('onReady', async () => sync.start())

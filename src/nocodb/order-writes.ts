@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../core/http/problem.js'
 import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
 import { createFirstVersion, type ChangeOutcome } from '../orders/apply-changes.js'
@@ -13,12 +14,12 @@ import { applyCommand, erasesHistory, type OrderCommand } from '../orders/order-
 import { parseOrderId, formatOrderNumber } from '../orders/order-id.js'
 import type { NewOrder } from '../orders/order.js'
 import type { ChangeContext, ChangeResult, CreateResult } from '../orders/store/order-store.js'
-import { NocoDbError } from './nocodb-error.js'
+import { NocoDbError, creationUnconfirmed, notWritten, tooBusy } from './nocodb-error.js'
 import { encodeChangedOrder, encodeNewOrder } from './order-record.js'
 import { NOCODB_USER, type ParsedRow } from './parse-row.js'
 import type { Priority } from './request-budget.js'
 import type { RowOrder, RowWriter } from './row-writer.js'
-import { creationUnconfirmed, notWritten, tooBusy } from './write-problems.js'
+import type { SyncState } from './sync-state.js'
 
 /** Maximum number of attempts to change an order that is also being changed by others. */
 const MAX_ATTEMPTS = 10
@@ -30,16 +31,6 @@ const eraseHistory = (parsed: ParsedRow): ParsedRow => ({
   ...parsed,
   history: parsed.history.map((entry) => ({ ...entry, changes: toErasedChanges(entry.changes) })),
 })
-
-interface Options {
-  writer: RowWriter
-  /** Throws a Problem (503) unless orders can be written */
-  requireWritable: () => void
-  /** Called if the schema of the table may have become invalid */
-  onSchemaMismatch: () => Promise<void>
-  /** Called if the order number could not be written to a new row */
-  onNumberNotWritten: () => void
-}
 
 interface Creation {
   order: NewOrder
@@ -59,17 +50,22 @@ export class OrderWrites {
   readonly #inOrderLine = createKeyedMutex()
   readonly #inKeyLine = createKeyedMutex()
 
-  constructor(readonly options: Options) {}
+  constructor(
+    readonly writer: RowWriter,
+    readonly state: SyncState,
+    readonly log: FastifyBaseLogger,
+  ) {}
 
   async #write<T>(work: () => Promise<T>): Promise<T> {
-    this.options.requireWritable()
+    this.state.requireWritable()
     try {
       return await work()
     } catch (error) {
       if (!(error instanceof NocoDbError)) throw error
       const { errorCode } = error
+      // The schema of the table may have become invalid.
       const isSuspect = errorCode === 'column_not_found' || errorCode === 'value_rejected'
-      if (isSuspect) await this.options.onSchemaMismatch()
+      if (isSuspect) await this.writer.mirror.setState({ suspect: 'yes' })
       throw notWritten(error)
     }
   }
@@ -91,7 +87,7 @@ export class OrderWrites {
 
   /** The result of an earlier request with the same key; `null` if there is none. */
   async #findEarlier(key: string, request: string): Promise<CreateResult | null> {
-    const { writer } = this.options
+    const { writer } = this
     for (const row of await writer.findRows('idempotencyKey', key)) {
       const found = await writer.toOrder(row)
       if (found === null) continue
@@ -108,7 +104,7 @@ export class OrderWrites {
   }
 
   async #insert({ order: newOrder, by, key, request }: Creation): Promise<CreateResult> {
-    const { writer, onNumberNotWritten } = this.options
+    const { writer } = this
     const { mirror, table, titles } = writer
     const token = randomUUID()
     const order = createFirstVersion(newOrder, new Date().toISOString())
@@ -137,7 +133,7 @@ export class OrderWrites {
     // Until the number is written, it is derived from the id.
     const cellsWithNumber = { [titles.orderNumber]: orderNumber }
     void this.#inOrderLine(String(id), () => table.setIfToken(id, token, cellsWithNumber)).catch(
-      onNumberNotWritten,
+      () => this.log.warn('the number of a new order was not written to NocoDB'),
     )
     return { outcome: 'created', order: { id: String(id), orderNumber, ...order } }
   }
@@ -151,7 +147,7 @@ export class OrderWrites {
     key: string,
     request: string,
   ): Promise<CreateResult | null> {
-    const { writer } = this.options
+    const { writer } = this
     try {
       const [first] = await writer.findRows('idempotencyKey', key)
       if (first === undefined || first.Id >= id) return null
@@ -165,7 +161,7 @@ export class OrderWrites {
 
   /** Reads a new row; `null` if it cannot be read now. */
   async #readBack(id: number, hasKey: boolean) {
-    const { table } = this.options.writer
+    const { table } = this.writer
     try {
       return await table.getRow(id)
     } catch (error) {
@@ -184,7 +180,7 @@ export class OrderWrites {
     return this.#write(async () => {
       const rowId = parseOrderId(id)
       // Callers check permissions on the mirrored order, so others cannot be changed.
-      if (rowId === null || (await this.options.writer.mirror.get(rowId)) === null) {
+      if (rowId === null || (await this.writer.mirror.get(rowId)) === null) {
         return { outcome: 'not_found' }
       }
       const queuedAt = performance.now()
@@ -206,7 +202,7 @@ export class OrderWrites {
     command: OrderCommand,
     { by, ifVersions }: ChangeContext,
   ): Promise<ChangeResult | null> {
-    const read = await this.options.writer.readOrder(id)
+    const read = await this.writer.readOrder(id)
     if (read === null) return { outcome: 'not_found' }
     const { parsed, order } = read
     if (ifVersions !== null && !ifVersions.includes(order.version)) {
@@ -225,7 +221,7 @@ export class OrderWrites {
     by: string,
     priority: Priority,
   ): Promise<boolean> {
-    const { writer } = this.options
+    const { writer } = this
     const token = randomUUID()
     const entry = { at: order.updatedAt, by, version: order.version, changes, token }
     const isNewVersion = order.version > before.version
@@ -245,7 +241,7 @@ export class OrderWrites {
   recordEdit = async (id: number): Promise<void> => {
     try {
       await this.#inOrderLine(String(id), async () => {
-        const read = await this.options.writer.readOrder(id)
+        const read = await this.writer.readOrder(id)
         if (!read?.parsed.isEdited) return
         const version = { order: read.order, changes: [] }
         await this.#writeVersion(read, version, NOCODB_USER, 'background')

@@ -10,7 +10,12 @@ import {
 import type { NocoDbClient } from './nocodb-client.js'
 import { NocoDbError } from './nocodb-error.js'
 import type { Priority } from './request-budget.js'
-import { hasMissingColumns } from './schema-check.js'
+import {
+  fetchColumns,
+  findSchemaMismatches,
+  hasMissingColumns,
+  type SchemaMismatch,
+} from './table-schema.js'
 
 export interface Page {
   rows: Row[]
@@ -124,6 +129,9 @@ export function createOrdersTable(
   }
 
   return {
+    /** The columns that prevent the table from holding orders. */
+    findSchemaMismatches: async (): Promise<SchemaMismatch[]> =>
+      findSchemaMismatches(await fetchColumns(client, baseId, tableId), titles),
     getPage,
     /**
      * When a row was last created or updated, in ms since 1970, by the clock of the database;

@@ -3,12 +3,11 @@ import type { Problem } from '../core/http/problem.js'
 import type { Order } from '../orders/order.js'
 import type { Cells, ColumnTitles, Row } from './columns.js'
 import type { Mirror, RowsRead } from './mirror.js'
-import { NocoDbError } from './nocodb-error.js'
+import { NocoDbError, changeUnconfirmed, creationUnconfirmed } from './nocodb-error.js'
 import { parseRecord } from './order-record.js'
 import type { OrdersTable } from './orders-table.js'
 import { parseRow, type ParsedRow } from './parse-row.js'
 import type { Priority } from './request-budget.js'
-import { changeUnconfirmed, creationUnconfirmed } from './write-problems.js'
 
 const MAX_ATTEMPTS = 4
 const ATTEMPT_DELAY_MS = 250
@@ -36,11 +35,14 @@ const containsWrite = (row: Row, token: string, titles: ColumnTitles): boolean =
  * unknown.
  */
 export class RowWriter {
+  readonly titles: ColumnTitles
+
   constructor(
     readonly table: OrdersTable,
     readonly mirror: Mirror,
-    readonly titles: ColumnTitles,
-  ) {}
+  ) {
+    this.titles = mirror.titles
+  }
 
   /** The rows with a token, oldest first. */
   async findRows(field: 'writeToken' | 'idempotencyKey', token: string): Promise<Row[]> {

@@ -8,7 +8,6 @@ import { formatCellErrors, type RowError } from './mirror-chunk.js'
 import { NocoDbError } from './nocodb-error.js'
 import type { OrdersTable } from './orders-table.js'
 import { createBackOff } from './request-budget.js'
-import type { SchemaMismatch } from './schema-check.js'
 import { createSyncPasses } from './sync-pass.js'
 import type { SyncState } from './sync-state.js'
 
@@ -16,12 +15,10 @@ interface Options {
   table: OrdersTable
   mirror: Mirror
   state: SyncState
-  findMismatches: () => Promise<SchemaMismatch[]>
   /** Records an edit made in NocoDB as a version of the order */
   recordEdit: (id: number) => Promise<void>
   /** Remaining time of the pause that NocoDB has requested, ms */
   getPauseMs: () => number
-  intervalMs: number
   log: FastifyBaseLogger
 }
 
@@ -52,8 +49,8 @@ export class SyncLoop {
   #syncing = Promise.resolve()
 
   constructor(readonly options: Options) {
-    const { intervalMs } = options
-    this.#backOff = createBackOff({ minMs: 500, maxMs: Math.max(10_000, intervalMs) })
+    const maxMs = Math.max(10_000, options.state.syncIntervalMs)
+    this.#backOff = createBackOff({ minMs: 500, maxMs })
     this.#passes = createSyncPasses({
       ...options,
       onRowErrors: (rows) => this.#logRowErrors(rows),
@@ -132,8 +129,8 @@ export class SyncLoop {
   }
 
   async #checkSchema(): Promise<boolean> {
-    const { mirror, state, log, findMismatches } = this.options
-    const mismatches = await findMismatches()
+    const { mirror, state, log, table } = this.options
+    const mismatches = await table.findSchemaMismatches()
     const schemaMismatches = mismatches.map(({ title, reason }) => `${title} ${reason}`)
     const isValid = mismatches.length === 0
     if (schemaMismatches.join() !== state.report.schemaMismatches.join()) {
@@ -186,7 +183,7 @@ export class SyncLoop {
 
   /** Runs one sync pass; returns the delay before the next one, ms. */
   async #runPass(): Promise<number> {
-    const { mirror, intervalMs } = this.options
+    const { mirror, state } = this.options
     const startedAt = performance.now()
     try {
       const isCheckDue = this.#isSchemaCheckDue || (await mirror.getState()).suspect === 'yes'
@@ -198,7 +195,8 @@ export class SyncLoop {
       }
       await this.#bringUpToDate()
       // Even after a slow pass, leaves at least half of the interval for other requests.
-      return Math.max(intervalMs - (performance.now() - startedAt), intervalMs / 2)
+      const { syncIntervalMs } = state
+      return Math.max(syncIntervalMs - (performance.now() - startedAt), syncIntervalMs / 2)
     } catch (error) {
       if (this.#isStopping) return 0
       this.#passes.markUncertain()

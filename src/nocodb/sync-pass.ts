@@ -86,12 +86,8 @@ export function createSyncPasses({
     for await (const page of readPages({ after })) await save(page)
   }
 
-  /**
-   * Compares the stamps of rows with `from < id <= upTo` and reads changed rows. Returns the number
-   * of deleted rows.
-   */
-  async function compareRows(from: number, upTo: number): Promise<number> {
-    let deleted = 0
+  /** Compares the stamps of rows with `from < id <= upTo`, and reads changed rows. */
+  async function compareRows(from: number, upTo: number): Promise<void> {
     let after = from
     // PostgreSQL cannot compare ids with numbers outside the range of the column type.
     const limit = upTo === MAX_ID ? {} : { where: `(Id,lte,${upTo})` }
@@ -102,7 +98,7 @@ export function createSyncPasses({
         (await mirror.getStamps(after, end)).map(({ id, stamp }) => [id, stamp]),
       )
       const missing = [...local.keys()].filter((id) => !remote.has(id))
-      deleted += await mirror.delete(missing, page.requestedAt)
+      await mirror.delete(missing, page.requestedAt)
       const changed = [...remote].filter(([id, stamp]) => local.get(id) !== stamp)
       for (let i = 0; i < changed.length; i += BATCH_SIZE) {
         const ids = changed.slice(i, i + BATCH_SIZE).map(([id]) => id)
@@ -110,22 +106,20 @@ export function createSyncPasses({
       }
       after = end
     }
-    return deleted
   }
 
   /**
    * Uses bisection to find the ranges in which the number of rows differs, and compares their rows.
-   * Returns the number of deleted rows.
    */
-  async function compareCounts(after: number, upTo: number, remote: number): Promise<number> {
+  async function compareCounts(after: number, upTo: number, remote: number): Promise<void> {
     const local = await mirror.count(after, upTo)
-    if (local === remote) return 0
+    if (local === remote) return
     if (local <= pageSize) return compareRows(after, upTo)
     const middle = await mirror.getNthId(after, Math.floor(local / 2) - 1)
-    if (middle === 0 || middle >= upTo) return 0
+    if (middle === 0 || middle >= upTo) return
     const lower = await table.count(after, middle)
-    const deleted = await compareCounts(after, middle, lower)
-    return deleted + (await compareCounts(middle, upTo, remote - lower))
+    await compareCounts(after, middle, lower)
+    await compareCounts(middle, upTo, remote - lower)
   }
 
   return {
@@ -176,20 +170,17 @@ export function createSyncPasses({
       mayBeRestored = false
     },
 
-    /**
-     * Counts rows to find rows that were deleted, or restored with old timestamps. Returns the
-     * number of deleted rows.
-     */
-    async reconcileDeletions(): Promise<number> {
+    /** Counts rows to find rows that were deleted, or restored with old timestamps. */
+    async reconcileDeletions(): Promise<void> {
       const before = await mirror.count()
       const lastId = await mirror.getLastId()
       const remote = await table.count()
       if (remote > before) {
         // Most additional rows are new and have higher ids.
         await readRows(lastId)
-        if (remote <= (await mirror.count())) return 0
-      } else if (remote === before) return 0
-      return compareCounts(0, lastId, await table.count(0, lastId))
+        if (remote <= (await mirror.count())) return
+      } else if (remote === before) return
+      await compareCounts(0, lastId, await table.count(0, lastId))
     },
 
     /**
@@ -199,6 +190,6 @@ export function createSyncPasses({
     readAll: (): Promise<void> => readRows(0),
 
     /** Compares all rows with the mirror, to find changes that the other passes have missed. */
-    compareAll: (): Promise<number> => compareRows(0, MAX_ID),
+    compareAll: (): Promise<void> => compareRows(0, MAX_ID),
   }
 }

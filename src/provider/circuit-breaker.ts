@@ -3,7 +3,7 @@ const MAX_FAILURES = 5
 const OPEN_MS = 3_000
 
 /** State of the provider according to the requests so far. */
-export type ProviderState = 'no requests yet' | 'reachable' | 'unreachable'
+type ProviderState = 'no requests yet' | 'reachable' | 'unreachable'
 
 /**
  * Rejects requests for a while after consecutive failures; then allows one probe at a time. Every

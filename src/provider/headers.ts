@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { SecretRedactor } from './redact.js'
-import type { UpstreamResponse } from './response-body.js'
+import type { UpstreamResponse } from './upstream-response.js'
 
 /** Request headers that are forwarded. */
 const REQUEST_HEADERS = [

@@ -1,14 +1,7 @@
 import { Readable } from 'node:stream'
 import { parseJson } from '../core/validation/is-object.js'
 import { createUpstreamHeaders, hasContentEncoding } from './headers.js'
-import type {
-  NewOffsetOrder,
-  OffsetOrder,
-  OffsetOrders,
-  PlacedOffsetOrder,
-  Portfolio,
-  ProviderCertificate,
-} from './offset-order.js'
+import type { NewOffsetOrder, OffsetOrder, ProviderCertificate } from './offset-order.js'
 import {
   getErrorMessage,
   parseCertificateUrls,
@@ -19,9 +12,8 @@ import {
   parseQuote,
   type Parse,
 } from './parse-response.js'
-import { readBody } from './response-body.js'
+import { readWholeBody, UpstreamError } from './upstream-response.js'
 import { createSecretRedactor } from './redact.js'
-import { UpstreamError } from './upstream-error.js'
 import type { Upstream } from './upstream.js'
 
 export type OrderSourceResult<T> =
@@ -34,28 +26,6 @@ export type OrderSourceResult<T> =
   | { outcome: 'invalid_response' }
   /** The request was sent and may have had an effect. Check before you send it again. */
   | { outcome: 'unknown' }
-
-/** Typed client of the order source. Failures of the provider are results, not exceptions. */
-export interface OffsetOrderSource {
-  /** Time limit of each request, ms; some methods send more than one */
-  readonly maxRequestMs: number
-  listPortfolios(): Promise<OrderSourceResult<Portfolio[]>>
-  listOrders(): Promise<OrderSourceResult<OffsetOrders>>
-  /** `null` if the order does not exist */
-  getOrder(id: string): Promise<OrderSourceResult<OffsetOrder | null>>
-  /** Returns the provider's proof of an order; missing values are `null` or empty. */
-  getCertificate(
-    id: string,
-  ): Promise<OrderSourceResult<ProviderCertificate & { record: OffsetOrder | null }>>
-  /**
-   * Places an order, which spends money, or gets a quote (`dryRun`). The request is sent only once.
-   * Not every provider honours the idempotency key.
-   */
-  placeOrder(
-    order: NewOffsetOrder,
-    idempotencyKey: string,
-  ): Promise<OrderSourceResult<PlacedOffsetOrder>>
-}
 
 const NO_CERTIFICATE: ProviderCertificate = {
   certificateUrl: null,
@@ -90,11 +60,13 @@ const PATH_ID = /^(?!\.+$)[\w.~-]{1,120}$/
  */
 const REJECTED = [400, 401, 402, 403, 422]
 
-/** Returns a function that sends JSON. It throws a Problem, usually an UpstreamError. */
-function createJsonClient(upstream: Upstream) {
+/** Typed client of the order source. Failures of the provider are results, not exceptions. */
+export function createOffsetOrderSource(upstream: Upstream) {
   const { basePath, token } = upstream
   const redactor = createSecretRedactor(token)
-  return async ({ method, path, body, headers }: JsonRequest): Promise<JsonResponse> => {
+
+  /** Sends JSON. Throws a Problem, usually an UpstreamError. */
+  async function send({ method, path, body, headers }: JsonRequest): Promise<JsonResponse> {
     const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
     const response = await upstream.request({
       method,
@@ -108,18 +80,12 @@ function createJsonClient(upstream: Upstream) {
       // A stream, because a stream shows whether the request was sent.
       ...(json && { body: Readable.from([json]) }),
     })
-    const bytes =
-      response.body instanceof Readable
-        ? await readBody(response.body, MAX_JSON_BYTES)
-        : (response.body ?? Buffer.alloc(0))
-    const text = hasContentEncoding(response.headers) ? '' : redactor.redactText(bytes.toString())
+    const bytes = await readWholeBody(response, MAX_JSON_BYTES)
+    const isReadable = bytes !== undefined && !hasContentEncoding(response.headers)
+    const text = isReadable ? redactor.redactText(bytes.toString()) : ''
     const { link = '' } = response.headers
     return { status: response.statusCode, body: parseJson(text), link: String(link) }
   }
-}
-
-export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
-  const send = createJsonClient(upstream)
 
   /** @param isPurchase whether the request places an order */
   function toResult<T>(
@@ -155,6 +121,7 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
 
   const listOrders = () => call({ method: 'GET', path: '/offset-orders' }, parseOrders)
 
+  /** Returns an order; `null` if it does not exist. */
   async function getOrder(id: string): Promise<OrderSourceResult<OffsetOrder | null>> {
     if (PATH_ID.test(id)) {
       const order = await call({ method: 'GET', path: `/offset-orders/${id}` }, parseOrder)
@@ -171,11 +138,15 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
   }
 
   return {
+    /** Time limit of each request, ms; some functions send more than one */
     maxRequestMs: upstream.maxRequestMs,
     listPortfolios: () => call({ method: 'GET', path: '/portfolios' }, parsePortfolios),
     listOrders,
     getOrder,
-    async getCertificate(id) {
+    /** Returns the provider's proof of an order; missing values are `null` or empty. */
+    async getCertificate(
+      id: string,
+    ): Promise<OrderSourceResult<ProviderCertificate & { record: OffsetOrder | null }>> {
       const order = await getOrder(id)
       if (order.outcome !== 'ok') return order
       const record = order.value
@@ -188,7 +159,11 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
       const certificateUrl = urls.outcome === 'ok' ? (urls.value.get(id) ?? null) : null
       return { outcome: 'ok', value: { ...certificate, certificateUrl } }
     },
-    placeOrder: (order, idempotencyKey) =>
+    /**
+     * Places an order, which spends money, or gets a quote (`dryRun`). The request is sent only once.
+     * Not every provider honours the idempotency key.
+     */
+    placeOrder: (order: NewOffsetOrder, idempotencyKey: string) =>
       call(
         {
           method: 'POST',
@@ -201,3 +176,5 @@ export function createOffsetOrderSource(upstream: Upstream): OffsetOrderSource {
       ),
   }
 }
+
+export type OffsetOrderSource = ReturnType<typeof createOffsetOrderSource>

@@ -14,9 +14,13 @@ import {
 } from './headers.js'
 import { MOUNT, parsePublicRoutes, PROXY_METHODS, toGuestPath, type PublicRoutes } from './paths.js'
 import { createSecretRedactor, type SecretRedactor } from './redact.js'
-import { type UpstreamResponse, readBody } from './response-body.js'
-import { getDocumentedRoutes, type DocumentedRoute } from './routes.js'
-import { toBodyError, UpstreamError } from './upstream-error.js'
+import {
+  type UpstreamResponse,
+  readWholeBody,
+  toBodyError,
+  UpstreamError,
+} from './upstream-response.js'
+import { getDocumentedRoutes, type DocumentedRoute } from './schemas.js'
 import type { Upstream } from './upstream.js'
 
 const CACHE_MS = 5_000
@@ -43,11 +47,7 @@ function createGuestReader(upstream: Upstream) {
       path: upstream.basePath + path,
       headers,
     })
-    const { body } = response
-    return {
-      ...response,
-      body: body instanceof Readable ? await readBody(body, MAX_BODY_BYTES) : body,
-    }
+    return { ...response, body: await readWholeBody(response, MAX_BODY_BYTES) }
   }
 
   return (path: string): Promise<SharedResponse> => {

@@ -1,26 +1,33 @@
+import { EventEmitter } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Histogram, type Registry } from 'prom-client'
 import { Pool, type Dispatcher } from 'undici'
+import type { Config } from '../core/config/config.js'
 import { isUnsafeMethod } from '../core/http/fetch-metadata.js'
 import { Problem } from '../core/http/problem.js'
-import { createCircuitBreaker, type CircuitBreaker, type ProviderState } from './circuit-breaker.js'
+import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.js'
 import { parseBaseUrl } from './paths.js'
 import {
   bufferSmallBody,
   isBodiless,
   MAX_BUFFERED_BYTES,
   type UpstreamResponse,
-} from './response-body.js'
-import { isConnectionError, toBodyError, toUpstreamError, UpstreamError } from './upstream-error.js'
-import { EventEmitter } from 'node:events'
+  isConnectionError,
+  toBodyError,
+  toUpstreamError,
+  UpstreamError,
+} from './upstream-response.js'
 
-interface Limits {
-  /** Time limit for the response to start, counted from when the request body is sent */
-  timeoutMs: number
-  /** Time limit for the whole request */
-  maxRequestMs: number
+interface UpstreamRequest {
+  method: string
+  /** Including the base path */
+  path: string
+  headers: IncomingHttpHeaders
+  body?: Readable | undefined
+  /** The request is cancelled when this closes */
+  caller?: Writable | undefined
 }
 
 /** Emits `abort` once, as undici expects. This is far cheaper than an AbortSignal. */
@@ -34,10 +41,16 @@ class RequestSignal extends EventEmitter {
   }
 }
 
-/** Starts the time limits of a request, and cancels the request when its caller disconnects. */
+/**
+ * Starts the time limits of a request, and cancels the request when its caller disconnects.
+ *
+ * @param timeoutMs until the response starts, counted from when the request body is sent
+ * @param maxRequestMs for the whole request
+ */
 function startTimeLimits(
-  { body, caller }: { body?: Readable | undefined; caller?: Writable | undefined },
-  { timeoutMs, maxRequestMs }: Limits,
+  { body, caller }: UpstreamRequest,
+  timeoutMs: number,
+  maxRequestMs: number,
 ) {
   const signal = new RequestSignal()
 
@@ -83,35 +96,10 @@ function startTimeLimits(
   }
 }
 
-interface UpstreamRequest {
-  method: string
-  /** Including the base path */
-  path: string
-  headers: IncomingHttpHeaders
-  body?: Readable | undefined
-  /** The request is cancelled when this closes */
-  caller?: Writable | undefined
-}
-
-/** The connection to the order source, shared by everything that uses it. */
-export interface Upstream {
-  /** Without a trailing slash */
-  readonly baseUrl: string
-  readonly basePath: string
-  readonly token: string
-  /** Every request ends within this time, including its response body, ms */
-  readonly maxRequestMs: number
-  /** Sends a request. Throws a Problem, usually an UpstreamError. */
-  request(request: UpstreamRequest): Promise<UpstreamResponse>
-  state(): ProviderState
-  close(): Promise<void>
-}
-
-interface Settings {
-  ORDERSOURCE_BASE_URL?: string
-  ORDERSOURCE_API_TOKEN?: string
-  ORDERSOURCE_TIMEOUT_MS: number
-}
+type Settings = Pick<
+  Config,
+  'ORDERSOURCE_BASE_URL' | 'ORDERSOURCE_API_TOKEN' | 'ORDERSOURCE_TIMEOUT_MS'
+>
 
 const MAX_CONNECTIONS = 64
 const MAX_RESPONSE_BYTES = 100 * 1024 * 1024
@@ -129,7 +117,7 @@ const createPoolOptions = (timeoutMs: number): Pool.Options => ({
   connections: MAX_CONNECTIONS,
   // Explicit, so that no environment variable can disable it. NODE_EXTRA_CA_CERTS adds authorities.
   connect: { rejectUnauthorized: true, timeout: timeoutMs },
-  // Replaced by time-limits.ts, because it ignores the time in the queue and interim responses.
+  // Replaced by startTimeLimits, because it ignores the time in the queue and interim responses.
   headersTimeout: 0,
   bodyTimeout: timeoutMs + TIMER_RESOLUTION_MS,
   maxHeaderSize: MAX_HEADER_BYTES,
@@ -168,8 +156,11 @@ function toRequestError(error: unknown, { body, headers }: UpstreamRequest): Pro
     : toUpstreamError(error, wasSent)
 }
 
-/** Opens the connection to the order source; `null` if it is not configured. */
-export function openUpstream(settings: Settings, metrics: Registry): Upstream | null {
+/**
+ * Opens the connection to the order source, shared by everything that uses it; `null` if it is not
+ * configured.
+ */
+export function openUpstream(settings: Settings, metrics: Registry) {
   const { ORDERSOURCE_API_TOKEN: token, ORDERSOURCE_TIMEOUT_MS: timeoutMs } = settings
   const baseUrl = parseBaseUrl(settings.ORDERSOURCE_BASE_URL ?? '')
   if (baseUrl === null || token === undefined) return null
@@ -213,7 +204,7 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
         headers: { 'retry-after': String(breaker.retryAfter()) },
       })
     }
-    const limits = startTimeLimits(request, { timeoutMs, maxRequestMs })
+    const limits = startTimeLimits(request, timeoutMs, maxRequestMs)
     const finish = (outcome: string) => {
       limits.stop()
       stopTimer({ outcome })
@@ -247,14 +238,20 @@ export function openUpstream(settings: Settings, metrics: Registry): Upstream | 
   }
 
   return {
+    /** Without a trailing slash */
     baseUrl,
     basePath,
     token,
+    /** Every request ends within this time, including its response body, ms */
     maxRequestMs,
-    request: async (request) => bufferSmallBody(request.method, await send(request)),
+    /** Sends a request. Throws a Problem, usually an UpstreamError. */
+    request: async (request: UpstreamRequest): Promise<UpstreamResponse> =>
+      bufferSmallBody(request.method, await send(request)),
     state: () => breaker.state(),
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([pool.destroy(), unpooled.destroy()])
     },
   }
 }
+
+export type Upstream = NonNullable<ReturnType<typeof openUpstream>>

@@ -3,17 +3,22 @@ import { setImmediate } from 'node:timers/promises'
 import accepts from '@fastify/accepts'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 import yazl from 'yazl'
 import { EXAMPLES } from '../calculator/examples.js'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
 import { getAdminSecurity } from '../accounts/auth-guard.js'
 import type { FieldError } from '../core/validation/field-errors.js'
 import { stringEnum } from '../core/validation/string-enum.js'
-import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
+import {
+  generateQrCode,
+  getFileName,
+  type QrCode,
+  toQrCodeResponse,
+  type QrCodeListener,
+} from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
-import type { QrCodeRouteOptions } from './qr-code-options.js'
-import { QrCodeRequestSchema, type QrCodeRequest } from './qr-code-request.js'
-import { QrCodeResponse, toQrCodeResponse } from './qr-code-response.js'
+import { QrCodeRequestSchema, type QrCodeRequest, QrCodeResponse } from './qr-code-schemas.js'
 
 const MAX_CODES = 500
 const MAX_BODY_BYTES = 2 * 1024 * 1024
@@ -96,8 +101,13 @@ function renderZip(codes: readonly QrCode[], format: 'svg' | 'png'): Readable {
   return Readable.from(zip.outputStream as AsyncIterable<Buffer>)
 }
 
-const routes: FastifyPluginAsyncTypebox<QrCodeRouteOptions> = async (app, options) => {
-  const { links, onGenerated, countCodes } = options
+interface Options {
+  onGenerated: QrCodeListener
+  /** Takes codes from the client's limit, in addition to one per request. Throws a Problem (429). */
+  countCodes: (request: FastifyRequest, count: number) => Promise<void>
+}
+
+const routes: FastifyPluginAsyncTypebox<Options> = async (app, { onGenerated, countCodes }) => {
   await app.register(accepts)
 
   app.post(
@@ -132,7 +142,7 @@ const routes: FastifyPluginAsyncTypebox<QrCodeRouteOptions> = async (app, option
     async (request, reply) => {
       const { codes: requests, format = 'svg' } = request.body
       await countCodes(request, requests.length - 1)
-      const codes = await generateAll(links, requests)
+      const codes = await generateAll(app.prefillLinks, requests)
       request.log.info({ codes: codes.length }, 'qr codes')
       for (const code of codes) onGenerated(code)
       void reply.header('vary', 'Accept')

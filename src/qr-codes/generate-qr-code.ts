@@ -1,15 +1,17 @@
+import type { Static } from '@sinclair/typebox'
 import type { Calculation } from '../calculator/calculator-data.js'
 import { parseImoNumber, type Vessel } from '../calculator/vessel.js'
 import { foldText } from '../core/formatting/fold-text.js'
 import type { FieldError } from '../core/validation/field-errors.js'
 import type { PrefillLink, PrefillLinks } from './prefill-link.js'
-import { DEFAULT_IMAGE, type QrCodeRequest } from './qr-code-request.js'
+import { DEFAULT_IMAGE, type QrCodeRequest, type QrCodeResponse } from './qr-code-schemas.js'
 import {
   createQrMatrix,
   ERROR_CORRECTION_LEVELS,
   MAX_SCANNABLE_BYTES,
   renderPng,
   renderSvg,
+  toPngDataUrl,
   type ErrorCorrection,
 } from '../core/html/qr-image.js'
 
@@ -22,6 +24,9 @@ export interface QrCode {
   renderSvg(): string
   renderPng(): Buffer
 }
+
+/** Called with every code that a user or an API key generates. */
+export type QrCodeListener = (code: QrCode) => void
 
 /** `bytes` is the length of the link. */
 export type QrCodeResult =
@@ -119,4 +124,21 @@ function checkLength(
     })
   }
   return errors
+}
+
+/** Renders a code in both formats. */
+export function toQrCodeResponse(code: QrCode): Static<typeof QrCodeResponse> {
+  const { calculation, link, version, errorCorrection } = code
+  return {
+    calculatorType: calculation.calculatorType,
+    url: link.url,
+    data: link.data,
+    sig: link.sig,
+    generatedAt: link.generatedAt.toISOString(),
+    expiresAt: link.expiresAt.toISOString(),
+    version,
+    errorCorrection,
+    svg: code.renderSvg(),
+    png: toPngDataUrl(code.renderPng()),
+  }
 }

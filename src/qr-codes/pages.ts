@@ -10,10 +10,14 @@ import {
 } from '../calculator/form-view.js'
 import { getNumberFormatter, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import { getDecimalSign, getLocale } from '../core/http/locale.js'
-import { generateQrCode, getFileName, type QrCode } from './generate-qr-code.js'
-import type { QrCodeOptions } from './qr-code-options.js'
+import {
+  generateQrCode,
+  getFileName,
+  type QrCode,
+  type QrCodeListener,
+} from './generate-qr-code.js'
 import { describeResult } from './qr-code-log.js'
-import type { QrCodeRequest } from './qr-code-request.js'
+import type { QrCodeRequest } from './qr-code-schemas.js'
 import { RECOVERABLE_SHARE, toPngDataUrl, toSvgDataUrl } from '../core/html/qr-image.js'
 import {
   listErrorPaths,
@@ -26,17 +30,29 @@ import {
 
 const QR = { config: { permission: 'qr:write' } } as const
 
-interface QrTestPage {
-  form: QrTestForm
-  /** By form field */
-  errors: Record<string, string>
-  numbers: NumberFormatter
-  code: ReturnType<typeof buildCodeView> | null
-}
-
-const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerated }) => {
+const pages: FastifyPluginAsync<{ onGenerated: QrCodeListener }> = async (app, { onGenerated }) => {
   const { TIME_ZONE } = app.config
   const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: TIME_ZONE })
+
+  const buildCodeView = (
+    code: QrCode,
+    bytes: number,
+    request: QrCodeRequest,
+    numbers: NumberFormatter,
+  ) => ({
+    url: code.link.url,
+    bytes: numbers.whole(bytes),
+    trip: describeTrip(code.calculation, numbers),
+    version: code.version,
+    errorCorrection: code.errorCorrection,
+    expiresAt: dates.format(code.link.expiresAt),
+    svg: toSvgDataUrl(code.renderSvg()),
+    png: toPngDataUrl(code.renderPng()),
+    vessel: code.vessel,
+    fileName: getFileName(code),
+    endpoint: `${app.publicBaseUrl()}/api/qr-code/generate`,
+    json: JSON.stringify(request, null, 2),
+  })
 
   app.get<{ Querystring: Record<string, unknown> }>('/qr-test', QR, async (request, reply) => {
     const { query } = request
@@ -47,14 +63,12 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
     const numbers = getNumberFormatter(getLocale(request.headers['accept-language']))
     const send = (
       form: QrTestForm,
-      errors: QrTestPage['errors'],
-      code: QrTestPage['code'] = null,
+      errors: Record<string, string>,
+      code: ReturnType<typeof buildCodeView> | null = null,
     ) =>
       reply.renderView(
         { page: 'qr-codes/qr-test', fragment: 'qr-codes/_response' },
-        {
-          ...buildPageView({ form, errors, numbers, code }),
-        },
+        { ...buildFormView(form, errors, numbers), code },
       )
 
     // HEAD requests generate no code.
@@ -64,56 +78,23 @@ const pages: FastifyPluginAsync<QrCodeOptions> = async (app, { links, onGenerate
     const form = parseQrTestForm(query, getDecimalSign(request.headers['accept-language']))
     if (form.request === null) return send(form, form.errors)
 
-    const result = generateQrCode(links, form.request)
+    const result = generateQrCode(app.prefillLinks, form.request)
     request.qrCodeLog = describeResult(form.request, result)
     if (!result.ok) {
-      const errors = result.errors.map(({ path, message }) => [
+      const errors = result.errors.map(({ path, message }): [string, string] => [
         toFormPath(form.calculatorType, path),
         message,
       ])
-      return send(form, Object.fromEntries(errors) as Record<string, string>)
+      return send(form, Object.fromEntries(errors))
     }
-    const { code } = result
+    const { code, bytes } = result
     if (request.principal !== null) onGenerated(code)
-    return send(
-      form,
-      {},
-      buildCodeView(code, {
-        bytes: numbers.whole(result.bytes),
-        trip: describeTrip(code.calculation, numbers),
-        expiresAt: dates.format(code.link.expiresAt),
-        endpoint: `${app.publicBaseUrl()}/api/qr-code/generate`,
-        request: form.request,
-      }),
-    )
+    return send(form, {}, buildCodeView(code, bytes, form.request, numbers))
   })
 }
 
-const buildCodeView = (
-  code: QrCode,
-  details: {
-    bytes: string
-    trip: string
-    expiresAt: string
-    endpoint: string
-    request: QrCodeRequest
-  },
-) => ({
-  url: code.link.url,
-  bytes: details.bytes,
-  trip: details.trip,
-  version: code.version,
-  errorCorrection: code.errorCorrection,
-  expiresAt: details.expiresAt,
-  svg: toSvgDataUrl(code.renderSvg()),
-  png: toPngDataUrl(code.renderPng()),
-  vessel: code.vessel,
-  fileName: getFileName(code),
-  endpoint: details.endpoint,
-  json: JSON.stringify(details.request, null, 2),
-})
-
-function buildPageView({ form, errors, numbers, code }: QrTestPage) {
+/** @param errors by form field */
+function buildFormView(form: QrTestForm, errors: Record<string, string>, numbers: NumberFormatter) {
   const localized = Object.fromEntries(
     Object.entries(errors).map(([path, message]) => [path, localizeLimits(message, numbers)]),
   )
@@ -123,7 +104,6 @@ function buildPageView({ form, errors, numbers, code }: QrTestPage) {
     errors: localized,
     errorPaths: listErrorPaths(form),
     fieldErrors: (type: CalculatorType) => selectErrors(`${type}.`, localized),
-    code,
     choices: CHOICES,
     levels: Object.entries(RECOVERABLE_SHARE).map(([value, share]) => ({
       value,

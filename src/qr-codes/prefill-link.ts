@@ -3,26 +3,6 @@ import type { Vessel } from '../calculator/vessel.js'
 import { isSignature, createSigner } from '../core/config/signer.js'
 import { decodePrefillData, encodePrefillData, type PrefillData } from './prefill-codec.js'
 
-interface LinkSigner {
-  /** Signs a link's data with the current secret. */
-  sign(type: CalculatorType, data: string): string
-  /** Whether a signature is valid under the current secret or a previous one. */
-  verify(type: CalculatorType, data: string, signature: string): boolean
-}
-
-/**
- * Signs links with a key derived (HKDF, RFC 5869) from the session secret.
- *
- * @param secrets the current secret, then previous ones that are still accepted
- */
-export function createLinkSigner(secrets: readonly [string, ...string[]]): LinkSigner {
-  const signer = createSigner(secrets, 'prefill link v1')
-  return {
-    sign: (type, data) => signer.sign(`${type}\n${data}`),
-    verify: (type, data, signature) => signer.verify(`${type}\n${data}`, signature),
-  }
-}
-
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60
 
 /** How far the clock of the process that created a link may be ahead. */
@@ -51,19 +31,20 @@ export type LinkError =
 export type LinkResult =
   { ok: true; prefill: PrefillData; link: PrefillLink } | { ok: false; error: LinkError }
 
-export interface PrefillLinks {
-  /** Creates the link for a trip, valid for 30 days from `now`. */
-  create: (calculation: Calculation, vessel: Vessel, now?: Date) => PrefillLink
-  /**
-   * Reads and verifies the query of a link. Never throws; returns the first error found.
-   *
-   * @param type the calculator that the link opens
-   */
-  read: (type: CalculatorType, query: { data?: unknown; sig?: unknown }, now?: Date) => LinkResult
-}
+/**
+ * Creates and reads links, which are signed with a key derived (HKDF, RFC 5869) from the session
+ * secret.
+ *
+ * @param secrets the current secret, then previous ones that are still accepted
+ * @param getBaseUrl called for each link, because the port is unknown until the server listens
+ */
+export function createPrefillLinks(
+  secrets: readonly [string, ...string[]],
+  getBaseUrl: () => string,
+) {
+  const signer = createSigner(secrets, 'prefill link v1')
+  const getSignedText = (type: CalculatorType, data: string): string => `${type}\n${data}`
 
-/** @param getBaseUrl called for each link, because the port is unknown until the server listens */
-export function createPrefillLinks(signer: LinkSigner, getBaseUrl: () => string): PrefillLinks {
   function buildLink(
     { calculatorType, issuedAt }: PrefillData,
     data: string,
@@ -81,13 +62,23 @@ export function createPrefillLinks(signer: LinkSigner, getBaseUrl: () => string)
   }
 
   return {
-    create(calculation, vessel, now = new Date()) {
+    /** Creates the link for a trip, valid for 30 days from `now`. */
+    create(calculation: Calculation, vessel: Vessel, now = new Date()): PrefillLink {
       const prefill = { ...calculation, vessel, issuedAt: Math.floor(now.getTime() / 1000) }
       const data = encodePrefillData(prefill)
-      return buildLink(prefill, data, signer.sign(prefill.calculatorType, data))
+      return buildLink(prefill, data, signer.sign(getSignedText(prefill.calculatorType, data)))
     },
 
-    read(type, { data, sig }, now = new Date()) {
+    /**
+     * Reads and verifies the query of a link. Never throws; returns the first error found.
+     *
+     * @param type the calculator that the link opens
+     */
+    read(
+      type: CalculatorType,
+      { data, sig }: { data?: unknown; sig?: unknown },
+      now = new Date(),
+    ): LinkResult {
       if (data === undefined || data === '') return reject({ reason: 'empty' })
       // A repeated parameter arrives as an array.
       if (typeof data !== 'string') return reject({ reason: 'invalid_data' })
@@ -102,7 +93,7 @@ export function createPrefillLinks(signer: LinkSigner, getBaseUrl: () => string)
       const { prefill } = decoded
       const { calculatorType } = prefill
       const signature = typeof sig === 'string' ? sig : ''
-      const isGenuine = signer.verify(calculatorType, data, signature)
+      const isGenuine = signer.verify(getSignedText(calculatorType, data), signature)
       if (calculatorType !== type) {
         const url = isGenuine ? buildPath(calculatorType, data, signature) : null
         return reject({ reason: 'wrong_type', calculatorType, url })
@@ -118,6 +109,8 @@ export function createPrefillLinks(signer: LinkSigner, getBaseUrl: () => string)
     },
   }
 }
+
+export type PrefillLinks = ReturnType<typeof createPrefillLinks>
 
 const reject = (error: LinkError): LinkResult => ({ ok: false, error })
 

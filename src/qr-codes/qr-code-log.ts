@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter } from 'prom-client'
 import type { QrCodeResult } from './generate-qr-code.js'
-import type { QrCodeRequest } from './qr-code-request.js'
+import type { QrCodeRequest } from './qr-code-schemas.js'
 
 declare module 'fastify' {
   interface FastifyRequest {

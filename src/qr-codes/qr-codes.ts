@@ -3,16 +3,15 @@ import fp from 'fastify-plugin'
 import { Problem } from '../core/http/problem.js'
 import adminPages from '../accounts/admin-pages.js'
 import bulkRoutes from './bulk-routes.js'
-import type { QrCode } from './generate-qr-code.js'
+import type { QrCodeListener } from './generate-qr-code.js'
 import pages from './pages.js'
-import type { QrCodeOptions } from './qr-code-options.js'
 import { logQrCodeRequests } from './qr-code-log.js'
 import routes from './routes.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Adds a function that is called with every code that a user or an API key generates. */
-    onQrCode(listener: (code: QrCode) => void): void
+    onQrCode(listener: QrCodeListener): void
   }
 }
 
@@ -33,7 +32,7 @@ function createCodeCounter(app: FastifyInstance, max: number) {
 }
 
 /** The API and the test page for QR codes, which share a rate limit and a request log. */
-const scope: FastifyPluginAsync<QrCodeOptions> = async (app, options) => {
+const scope: FastifyPluginAsync<{ onGenerated: QrCodeListener }> = async (app, options) => {
   const { QR_RATE_LIMIT_PER_MINUTE: max, QR_REQUIRE_ADMIN } = app.config
   // Before authentication, so that rejected requests count towards the limit.
   app.addHook('onRequest', app.rateLimit({ max, timeWindow: '1 minute' }))
@@ -52,7 +51,7 @@ const scope: FastifyPluginAsync<QrCodeOptions> = async (app, options) => {
 /** Generates QR codes that fill in a calculator. */
 export default fp(
   async (app) => {
-    const listeners: ((code: QrCode) => void)[] = []
+    const listeners: QrCodeListener[] = []
     app.decorate('onQrCode', (listener) => void listeners.push(listener))
     app.addNavigation({
       name: 'qr-test',
@@ -62,7 +61,6 @@ export default fp(
       position: 40,
     })
     await app.register(scope, {
-      links: app.prefillLinks,
       onGenerated: (code) => listeners.forEach((listener) => listener(code)),
     })
   },

@@ -10,7 +10,7 @@ import { describeMissingField, listFieldNames } from '../calculator/form-view.js
 import { checker } from '../calculator/trip-schemas.js'
 import { Vessel } from '../calculator/vessel.js'
 import { parseNumber } from '../core/formatting/number-input.js'
-import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-request.js'
+import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-schemas.js'
 
 type Query = Record<string, unknown>
 

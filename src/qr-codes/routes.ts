@@ -4,11 +4,15 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
 import { getAdminSecurity } from '../accounts/auth-guard.js'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
-import { getFileName, generateQrCode, type QrCode } from './generate-qr-code.js'
-import type { QrCodeOptions } from './qr-code-options.js'
+import {
+  generateQrCode,
+  getFileName,
+  toQrCodeResponse,
+  type QrCode,
+  type QrCodeListener,
+} from './generate-qr-code.js'
 import { describeResult } from './qr-code-log.js'
-import { QrCodeRequestSchema } from './qr-code-request.js'
-import { QrCodeResponse, toQrCodeResponse } from './qr-code-response.js'
+import { QrCodeRequestSchema, QrCodeResponse } from './qr-code-schemas.js'
 
 /** Room for the longest names and descriptions, escaped in JSON. */
 const MAX_BODY_BYTES = 16 * 1024
@@ -24,7 +28,10 @@ function sendImage(reply: FastifyReply, code: QrCode, type: typeof PNG | typeof 
     .send(image)
 }
 
-const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, onGenerated }) => {
+const routes: FastifyPluginAsyncTypebox<{ onGenerated: QrCodeListener }> = async (
+  app,
+  { onGenerated },
+) => {
   await app.register(accepts)
 
   app.post(
@@ -63,7 +70,7 @@ const routes: FastifyPluginAsyncTypebox<QrCodeOptions> = async (app, { links, on
       },
     },
     async (request, reply) => {
-      const result = generateQrCode(links, request.body)
+      const result = generateQrCode(app.prefillLinks, request.body)
       request.qrCodeLog = describeResult(request.body, result)
       if (!result.ok) throw createValidationProblem(result.errors)
 

@@ -1,5 +1,6 @@
 import type { Queryable, SqlValue } from '../database/database.js'
-import type { WebhookEventType } from './event-types.js'
+import { cancelMessages } from '../events/outbox.js'
+import { getQueue, type WebhookEventType } from './message.js'
 
 /**
  * - `administrator`: disabled by an administrator
@@ -34,60 +35,71 @@ interface EndpointSecrets {
   previousSecret: string | null
 }
 
-interface EndpointRow {
-  id: string
-  url: string
-  description: string
-  events: string
-  secret: string
-  previous_secret: string | null
-  previous_secret_expires_at: number | null
-  disabled_reason: DisabledReason | null
-  disabled_at: number | null
-  failing_since: number | null
-  created_at: number
-  updated_at: number
-}
+type EndpointRow = Omit<WebhookEndpoint, 'events'> & { events: string }
+
+const COLUMNS = {
+  id: 'id',
+  url: 'url',
+  description: 'description',
+  events: 'events',
+  disabledReason: 'disabled_reason',
+  disabledAt: 'disabled_at',
+  failingSince: 'failing_since',
+  previousSecretExpiresAt: 'previous_secret_expires_at',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+} as const satisfies Record<keyof WebhookEndpoint, string>
+
+const ALL_COLUMNS = {
+  ...COLUMNS,
+  secret: 'secret',
+  previousSecret: 'previous_secret',
+} as const satisfies Record<keyof (WebhookEndpoint & EndpointSecrets), string>
+
+const select = (columns: Record<string, string>): string =>
+  Object.entries(columns)
+    .map(([field, column]) => `${column} AS "${field}"`)
+    .join(', ')
 
 const toEndpoint = (row: EndpointRow): WebhookEndpoint => ({
-  id: row.id,
-  url: row.url,
-  description: row.description,
+  ...row,
   events: JSON.parse(row.events) as WebhookEventType[],
-  disabledReason: row.disabled_reason,
-  disabledAt: row.disabled_at,
-  failingSince: row.failing_since,
-  previousSecretExpiresAt: row.previous_secret_expires_at,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
 })
 
 /** Lists all endpoints, oldest first. */
 export async function listEndpoints(tx: Queryable): Promise<WebhookEndpoint[]> {
   const rows = await tx.query<EndpointRow>(
-    'SELECT * FROM webhook_endpoints ORDER BY created_at, id',
+    `SELECT ${select(COLUMNS)} FROM webhook_endpoints ORDER BY created_at, id`,
   )
   return rows.map(toEndpoint)
 }
 
+/** Returns an endpoint; `null` if it does not exist. */
+export async function getEndpoint(tx: Queryable, id: string): Promise<WebhookEndpoint | null> {
+  const [row] = await tx.query<EndpointRow>(
+    `SELECT ${select(COLUMNS)} FROM webhook_endpoints WHERE id = ?`,
+    [id],
+  )
+  return row === undefined ? null : toEndpoint(row)
+}
+
 /** Returns an endpoint with its secrets; `null` if it does not exist. */
-export async function getEndpoint(
+export async function getEndpointWithSecrets(
   tx: Queryable,
   id: string,
-): Promise<(EndpointSecrets & { endpoint: WebhookEndpoint }) | null> {
-  const [row] = await tx.query<EndpointRow>('SELECT * FROM webhook_endpoints WHERE id = ?', [id])
-  if (row === undefined) return null
-  const { secret, previous_secret: previousSecret } = row
-  return { endpoint: toEndpoint(row), secret, previousSecret }
+): Promise<(WebhookEndpoint & EndpointSecrets) | null> {
+  const [row] = await tx.query<EndpointRow & EndpointSecrets>(
+    `SELECT ${select(ALL_COLUMNS)} FROM webhook_endpoints WHERE id = ?`,
+    [id],
+  )
+  return row === undefined ? null : { ...row, ...toEndpoint(row) }
 }
 
 /** Returns the IDs of the enabled endpoints that subscribe to an event. */
 export async function listSubscribers(tx: Queryable, event: WebhookEventType): Promise<string[]> {
-  const rows = await tx.query<Pick<EndpointRow, 'id' | 'events'>>(
-    'SELECT id, events FROM webhook_endpoints WHERE disabled_reason IS NULL',
-  )
-  return rows
-    .filter(({ events }) => (JSON.parse(events) as string[]).includes(event))
+  const endpoints = await listEndpoints(tx)
+  return endpoints
+    .filter(({ disabledReason, events }) => disabledReason === null && events.includes(event))
     .map(({ id }) => id)
 }
 
@@ -104,20 +116,7 @@ export async function insertEndpoint(
   )
 }
 
-const COLUMNS = {
-  url: 'url',
-  description: 'description',
-  events: 'events',
-  secret: 'secret',
-  previousSecret: 'previous_secret',
-  previousSecretExpiresAt: 'previous_secret_expires_at',
-  disabledReason: 'disabled_reason',
-  disabledAt: 'disabled_at',
-  failingSince: 'failing_since',
-  updatedAt: 'updated_at',
-} as const satisfies Record<string, keyof EndpointRow>
-
-export type EndpointChanges = Partial<Pick<WebhookEndpoint & EndpointSecrets, keyof typeof COLUMNS>>
+export type EndpointChanges = Partial<WebhookEndpoint & EndpointSecrets>
 
 /** Sets the given fields of an endpoint. */
 export async function updateEndpoint(
@@ -125,16 +124,27 @@ export async function updateEndpoint(
   id: string,
   changes: EndpointChanges,
 ): Promise<void> {
-  const names = Object.keys(changes) as (keyof typeof COLUMNS)[]
+  const names = Object.keys(changes) as (keyof typeof ALL_COLUMNS)[]
   if (names.length === 0) return
   const values = names.map((name): SqlValue => {
     const value = changes[name] ?? null
     return Array.isArray(value) ? JSON.stringify(value) : value
   })
   await tx.query(
-    `UPDATE webhook_endpoints SET ${names.map((name) => `${COLUMNS[name]} = ?`).join(', ')} WHERE id = ?`,
+    `UPDATE webhook_endpoints SET ${names.map((name) => `${ALL_COLUMNS[name]} = ?`).join(', ')} WHERE id = ?`,
     [...values, id],
   )
+}
+
+/** Disables an endpoint and cancels its pending deliveries. */
+export async function disableEndpoint(
+  tx: Queryable,
+  id: string,
+  reason: DisabledReason,
+  now: number,
+): Promise<void> {
+  await updateEndpoint(tx, id, { disabledReason: reason, disabledAt: now, updatedAt: now })
+  await cancelMessages(tx, getQueue(id))
 }
 
 export async function deleteEndpoint(tx: Queryable, id: string): Promise<void> {

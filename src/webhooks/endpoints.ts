@@ -1,19 +1,31 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import { type Registry, Counter } from 'prom-client'
+import { Registry } from 'prom-client'
 import { appendAuditEntry } from '../audit/append-audit-entry.js'
 import type { AuditActor } from '../audit/audit-entry.js'
-import type { Database } from '../database/database.js'
 import type { Config } from '../core/config/config.js'
+import { createSecretCipher } from '../core/config/secret-cipher.js'
+import { Problem } from '../core/http/problem.js'
+import { DAY_MS } from '../core/time.js'
+import type { Database, Queryable } from '../database/database.js'
+import {
+  cancelMessages,
+  countMessages,
+  enqueueMessage,
+  listMessages,
+  readDeliveries,
+  requeueMessage,
+  requeueMessages,
+  type Delivery,
+} from '../events/outbox.js'
 import { isErased } from '../orders/erasure.js'
-import { getEventTypes } from '../orders/order-event.js'
 import type { EventConsumer } from '../orders/events/event-dispatcher.js'
-import { cancelMessages, enqueueMessage, type Delivery } from '../events/outbox.js'
-import { getDelivery, listDeliveries, replayDeliveries, replayDelivery } from './deliveries.js'
-import { disableEndpoint } from './disable-endpoint.js'
+import { getEventTypes } from '../orders/order-event.js'
 import {
   deleteEndpoint,
+  disableEndpoint,
   getEndpoint,
+  getEndpointWithSecrets,
   insertEndpoint,
   listEndpoints,
   listSubscribers,
@@ -21,28 +33,19 @@ import {
   type EndpointChanges,
   type WebhookEndpoint,
 } from './endpoint-store.js'
-import type { NewWebhook, WebhookChanges } from './schemas.js'
 import { createHttpDelivery, type Options as DeliveryOptions } from './http-delivery.js'
-import { buildOrderMessages, buildTestMessage, eraseDeliveries, getQueue } from './message.js'
+import {
+  buildOrderMessage,
+  buildTestMessage,
+  eraseDeliveries,
+  getDelivery,
+  getQueue,
+} from './message.js'
 import { createQrCodeEvents } from './qr-code-events.js'
-import { createSecretCipher } from '../core/config/secret-cipher.js'
-import { createWebhookSender } from './sender.js'
-import { generateSecret } from './signature.js'
-import type { SendResult } from '../events/outbox-worker.js'
-
-/** Counts the attempts to deliver webhooks, in the metrics of the service. */
-function createDeliveryCounter(metrics: Registry) {
-  const attempts = new Counter({
-    name: 'clearwake_webhook_deliveries_total',
-    help: 'Attempts to deliver webhooks, by outcome: sent, retry (failed, can be sent again) or rejected (gone, not sent again)',
-    labelNames: ['outcome'] as const,
-    registers: [metrics],
-  })
-  return ({ outcome }: Pick<SendResult, 'outcome'>): void => attempts.inc({ outcome })
-}
+import type { NewWebhook, WebhookChanges } from './schemas.js'
+import { createWebhookSender, generateSecret } from './sender.js'
 
 export const MAX_ENDPOINTS = 50
-const PREVIOUS_SECRET_MS = 24 * 60 * 60 * 1000
 
 /** An endpoint with its secret, which is shown once. */
 interface EndpointWithSecret {
@@ -79,15 +82,20 @@ const normalizeUrl = (url: string): string => Object.assign(new URL(url), { hash
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]
 
+function requireFound<T>(value: T | null, resource = 'Webhook endpoint'): T {
+  if (value === null) throw new Problem(404, `${resource} not found.`)
+  return value
+}
+
 /**
- * Webhook endpoints and their deliveries. Methods that return an endpoint or a delivery return
- * `null` if it does not exist.
+ * Webhook endpoints and their deliveries. Methods with the ID of an endpoint or a delivery throw a
+ * Problem (404) if it does not exist.
  */
 export function createWebhooks({
   database,
   config,
   log,
-  metrics,
+  metrics = new Registry(),
   now = Date.now,
   retryDelaysMs,
   delivery: deliveryOptions,
@@ -100,58 +108,34 @@ export function createWebhooks({
     cipher,
     delivery,
     log,
+    metrics,
     now,
     ...(retryDelaysMs ? { retryDelaysMs } : {}),
-    ...(metrics ? { countAttempt: createDeliveryCounter(metrics) } : {}),
   })
-
   const qrCodes = createQrCodeEvents(database, log)
 
-  const get = async (id: string): Promise<WebhookEndpoint | null> =>
-    (await getEndpoint(database, id))?.endpoint ?? null
-
-  async function update(
-    id: string,
-    changes: WebhookChanges,
-    by: AuditActor,
-  ): Promise<WebhookEndpoint | null> {
-    const { enabled, events, ...others } = changes
-    return database.write(async (tx) => {
-      const before = (await getEndpoint(tx, id))?.endpoint
-      if (before === undefined) return null
-      const fields: EndpointChanges = { ...others, updatedAt: now() }
-      if (fields.url !== undefined) fields.url = normalizeUrl(fields.url)
-      if (events !== undefined) fields.events = unique(events)
-      if (enabled === true && before.disabledReason !== null) {
-        Object.assign(fields, { disabledReason: null, disabledAt: null, failingSince: null })
-      }
-      await updateEndpoint(tx, id, fields)
-      if (enabled === false && before.disabledReason === null) {
-        await disableEndpoint(tx, id, 'administrator', now())
-      }
-      const after = (await getEndpoint(tx, id))?.endpoint ?? null
-      const changed = after && listChanges(before, after)
-      if (after && changed && changed.length > 0) {
-        const details = { ...toAuditDetails(after), changed }
-        await appendAuditEntry(tx, { action: 'webhook.changed', ...by, details })
-      }
-      return after
-    })
-  }
+  const get = async (id: string, tx: Queryable = database): Promise<WebhookEndpoint> =>
+    requireFound(await getEndpoint(tx, id))
 
   return {
     allowLoopback,
     sender,
     qrCodes,
     list: () => listEndpoints(database),
-    get,
-    update,
+    get: (id: string): Promise<WebhookEndpoint> => get(id),
 
-    /** Returns `null` if there are already MAX_ENDPOINTS. */
+    /** Returns an endpoint; throws a Problem (409) if it is disabled. */
+    async getEnabled(id: string): Promise<WebhookEndpoint> {
+      const endpoint = await get(id)
+      if (endpoint.disabledReason === null) return endpoint
+      throw new Problem(409, 'The endpoint is disabled. Enable it before you replay deliveries.')
+    },
+
+    /** Throws a Problem (409) if there are already MAX_ENDPOINTS. */
     async create(
       { url, events, description = '' }: NewWebhook,
       by: AuditActor,
-    ): Promise<EndpointWithSecret | null> {
+    ): Promise<EndpointWithSecret> {
       const secret = generateSecret()
       const id = `we_${randomBytes(12).toString('hex')}`
       const fields = {
@@ -162,73 +146,114 @@ export function createWebhooks({
         createdAt: now(),
       }
       return database.write(async (tx) => {
-        if ((await listEndpoints(tx)).length >= MAX_ENDPOINTS) return null
+        if ((await listEndpoints(tx)).length >= MAX_ENDPOINTS) {
+          throw new Problem(
+            409,
+            `You can have up to ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`,
+          )
+        }
         await insertEndpoint(tx, fields, cipher.encrypt(secret))
-        const created = await getEndpoint(tx, id)
-        if (created === null) return null
-        const details = { ...toAuditDetails(created.endpoint), events: fields.events }
+        const endpoint = await get(id, tx)
+        const details = { ...toAuditDetails(endpoint), events: fields.events }
         await appendAuditEntry(tx, { action: 'webhook.created', ...by, details })
-        return { endpoint: created.endpoint, secret }
+        return { endpoint, secret }
       })
     },
 
-    /** Deletes an endpoint; its pending deliveries are cancelled. */
-    delete: (id: string, by: AuditActor): Promise<WebhookEndpoint | null> =>
+    update: (
+      id: string,
+      { enabled, events, ...others }: WebhookChanges,
+      by: AuditActor,
+    ): Promise<WebhookEndpoint> =>
       database.write(async (tx) => {
-        const endpoint = (await getEndpoint(tx, id))?.endpoint ?? null
-        if (endpoint === null) return null
+        const before = await get(id, tx)
+        const fields: EndpointChanges = { ...others, updatedAt: now() }
+        if (fields.url !== undefined) fields.url = normalizeUrl(fields.url)
+        if (events !== undefined) fields.events = unique(events)
+        if (enabled === true && before.disabledReason !== null) {
+          Object.assign(fields, { disabledReason: null, disabledAt: null, failingSince: null })
+        }
+        await updateEndpoint(tx, id, fields)
+        if (enabled === false && before.disabledReason === null) {
+          await disableEndpoint(tx, id, 'administrator', now())
+        }
+        const after = await get(id, tx)
+        const changed = listChanges(before, after)
+        if (changed.length > 0) {
+          const details = { ...toAuditDetails(after), changed }
+          await appendAuditEntry(tx, { action: 'webhook.changed', ...by, details })
+        }
+        return after
+      }),
+
+    /** Deletes an endpoint; its pending deliveries are cancelled. */
+    delete: (id: string, by: AuditActor): Promise<void> =>
+      database.write(async (tx) => {
+        const details = toAuditDetails(await get(id, tx))
         await deleteEndpoint(tx, id)
         await cancelMessages(tx, getQueue(id))
-        const details = toAuditDetails(endpoint)
         await appendAuditEntry(tx, { action: 'webhook.deleted', ...by, details })
-        return endpoint
       }),
 
     /** Replaces the secret. For 24 hours, deliveries are also signed with the previous secret. */
-    rotateSecret: (id: string, by: AuditActor): Promise<EndpointWithSecret | null> =>
+    rotateSecret: (id: string, by: AuditActor): Promise<EndpointWithSecret> =>
       database.write(async (tx) => {
-        const before = await getEndpoint(tx, id)
-        if (before === null) return null
+        const before = requireFound(await getEndpointWithSecrets(tx, id))
         const secret = generateSecret()
         await updateEndpoint(tx, id, {
           secret: cipher.encrypt(secret),
           previousSecret: before.secret,
-          previousSecretExpiresAt: now() + PREVIOUS_SECRET_MS,
+          previousSecretExpiresAt: now() + DAY_MS,
           updatedAt: now(),
         })
-        const after = await getEndpoint(tx, id)
-        if (after === null) return null
-        const details = toAuditDetails(after.endpoint)
+        const endpoint = await get(id, tx)
+        const details = toAuditDetails(endpoint)
         await appendAuditEntry(tx, { action: 'webhook.secret_rotated', ...by, details })
-        return { endpoint: after.endpoint, secret }
+        return { endpoint, secret }
       }),
 
     /** Queues a test event. */
-    sendTest: (id: string): Promise<Delivery | null> =>
+    sendTest: (id: string): Promise<Delivery> =>
       database.write(async (tx) => {
-        if ((await getEndpoint(tx, id)) === null) return null
+        await get(id, tx)
         const message = buildTestMessage(id, now())
         await enqueueMessage(tx, message)
-        return getDelivery(tx, id, message.id)
+        return requireFound(await getDelivery(tx, id, message.id), 'Delivery')
       }),
 
-    listDeliveries: (id: string, slice: { limit: number; offset: number }) =>
-      listDeliveries(database, id, slice),
+    /** Lists a page of the deliveries to an endpoint, newest first, with their total number. */
+    async listDeliveries(id: string, slice: { limit: number; offset: number }) {
+      const queue = getQueue(id)
+      const items = await readDeliveries(database, await listMessages(database, queue, slice))
+      return { items, total: await countMessages(database, queue) }
+    },
 
-    replay: (id: string, deliveryId: string): Promise<Delivery | null> =>
-      database.write((tx) => replayDelivery(tx, id, deliveryId)),
+    /** Queues a delivery again. */
+    replay: (id: string, deliveryId: string): Promise<Delivery> =>
+      database.write(async (tx) => {
+        const { message } = requireFound(await getDelivery(tx, id, deliveryId), 'Delivery')
+        await requeueMessage(tx, message.id)
+        return requireFound(await getDelivery(tx, id, deliveryId), 'Delivery')
+      }),
 
-    replaySince: (id: string, options: { since: number; failedOnly: boolean }): Promise<number> =>
-      database.write((tx) => replayDeliveries(tx, id, options)),
+    /** Replays the finished deliveries created since a time (ms since 1970); returns how many. */
+    replaySince: (
+      id: string,
+      { since, failedOnly }: { since: number; failedOnly: boolean },
+    ): Promise<number> =>
+      database.write((tx) =>
+        requeueMessages(tx, getQueue(id), {
+          since,
+          states: failedOnly ? ['failed', 'cancelled'] : ['failed', 'cancelled', 'sent'],
+        }),
+      ),
 
     /** Queues the webhooks of an order event. */
     consume: (async (tx, event) => {
       if (isErased(event.order)) await eraseDeliveries(tx, event.order.id)
       for (const type of getEventTypes(event)) {
         for (const id of await listSubscribers(tx, type)) {
-          for (const message of buildOrderMessages(id, event, [type])) {
-            await enqueueMessage(tx, message)
-          }
+          await enqueueMessage(tx, buildOrderMessage(id, event, type))
         }
       }
     }) satisfies EventConsumer,
@@ -240,10 +265,10 @@ export function createWebhooks({
     async encryptSecretsAgain(): Promise<void> {
       await database.write(async (tx) => {
         for (const { id } of await listEndpoints(tx)) {
-          const found = await getEndpoint(tx, id)
-          if (found === null || cipher.isCurrent(found.secret)) continue
-          const secret = cipher.decrypt(found.secret)
-          const previous = found.previousSecret && cipher.decrypt(found.previousSecret)
+          const stored = await getEndpointWithSecrets(tx, id)
+          if (stored === null || cipher.isCurrent(stored.secret)) continue
+          const secret = cipher.decrypt(stored.secret)
+          const previous = stored.previousSecret && cipher.decrypt(stored.previousSecret)
           if (secret === null) continue
           await updateEndpoint(tx, id, {
             secret: cipher.encrypt(secret),

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request, type Dispatcher } from 'undici'
 import type { SendResult } from '../events/outbox-worker.js'
-import { createGuardedLookup, PrivateAddressError } from './address-guard.js'
-import { isEndpointUrl, isLoopbackHost } from './endpoint-url.js'
+import {
+  createGuardedLookup,
+  PrivateAddressError,
+  isEndpointUrl,
+  isLoopbackHost,
+} from './address-guard.js'
 
 export const TIMEOUT_MS = 20_000
 /** Longer than an attempt can take */

@@ -1,10 +1,33 @@
 import { randomUUID } from 'node:crypto'
-import { getEventTypes, type OrderEvent, type OrderEventType } from '../orders/order-event.js'
 import type { Queryable } from '../database/database.js'
+import {
+  eraseMessages,
+  getMessage,
+  getMessageId,
+  readDeliveries,
+  type Delivery,
+  type NewMessage,
+} from '../events/outbox.js'
 import { toErased } from '../orders/erasure.js'
+import { ORDER_EVENT_TYPES, type OrderEvent, type OrderEventType } from '../orders/order-event.js'
 import type { Order } from '../orders/order.js'
-import { eraseMessages, getMessageId, type NewMessage } from '../events/outbox.js'
-import { TEST_EVENT_TYPE } from './event-types.js'
+
+/** The events that an endpoint can subscribe to. They are stored, so never rename an event. */
+export const WEBHOOK_EVENT_TYPES = [...ORDER_EVENT_TYPES, 'qr_code.generated'] as const
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
+
+/** The type of a test event, which every endpoint receives on request. */
+export const TEST_EVENT_TYPE = 'webhook.test'
+
+export const EVENT_DESCRIPTIONS: Record<WebhookEventType, string> = {
+  'order.created': 'An order was created',
+  'order.updated': 'An order was changed in any way',
+  'order.paid': 'The status of an order changed to paid',
+  'order.fulfilled': 'The status of an order changed to fulfilled',
+  'order.cancelled': 'An order was cancelled',
+  'order.refunded': 'The status of an order changed to refunded',
+  'qr_code.generated': 'A QR code was generated',
+}
 
 /** Queues of webhook deliveries are named after their endpoint. */
 export const QUEUE_PREFIX = 'webhook:'
@@ -40,32 +63,22 @@ function buildOrderBody(type: OrderEventType, timestamp: string, order: Order): 
 }
 
 /**
- * The messages about an order event for one endpoint. An event that is processed twice results in
- * the same IDs. The IDs depend on `updatedAt`, because with NocoDB, consecutive edits can have the
- * same version.
+ * The message about an order event for an endpoint. An event that is processed twice results in the
+ * same ID. The ID depends on `updatedAt`, because with NocoDB, consecutive edits can have the same
+ * version.
  */
-export function buildOrderMessages(
+export const buildOrderMessage = (
   endpointId: string,
-  event: OrderEvent,
-  types: readonly OrderEventType[] = getEventTypes(event),
-): NewMessage[] {
-  const { order } = event
-  return types.map((type) => ({
-    id: createId(endpointId, order.id, order.version, order.updatedAt, type),
-    queue: getQueue(endpointId),
-    sequence: `${endpointId}:${order.id}`,
-    type,
-    orderId: order.id,
-    payload: buildOrderBody(type, event.at, order),
-  }))
-}
-
-/** Erases personal data from the deliveries about an order, whether they have been sent or not. */
-export const eraseDeliveries = (tx: Queryable, orderId: string): Promise<void> =>
-  eraseMessages(tx, { orderId, queuePrefix: QUEUE_PREFIX, isCancelled: false }, (payload) => {
-    const body = payload as WebhookBody
-    return { ...body, data: toErased(body.data as Order) }
-  })
+  { order, at }: OrderEvent,
+  type: OrderEventType,
+): NewMessage => ({
+  id: createId(endpointId, order.id, order.version, order.updatedAt, type),
+  queue: getQueue(endpointId),
+  sequence: `${endpointId}:${order.id}`,
+  type,
+  orderId: order.id,
+  payload: buildOrderBody(type, at, order),
+})
 
 /** A message that is not about an order. */
 export function buildMessage(endpointId: string, body: WebhookBody): NewMessage {
@@ -86,3 +99,22 @@ export const buildTestMessage = (endpointId: string, now: number): NewMessage =>
     timestamp: new Date(now).toISOString(),
     data: { endpointId, message: 'A test of this endpoint' },
   })
+
+/** Erases personal data from the deliveries about an order, whether they have been sent or not. */
+export const eraseDeliveries = (tx: Queryable, orderId: string): Promise<void> =>
+  eraseMessages(tx, { orderId, queuePrefix: QUEUE_PREFIX, isCancelled: false }, (payload) => {
+    const body = payload as WebhookBody
+    return { ...body, data: toErased(body.data as Order) }
+  })
+
+/** Returns a delivery to an endpoint; `null` if it does not exist. */
+export async function getDelivery(
+  tx: Queryable,
+  endpointId: string,
+  id: string,
+): Promise<Delivery | null> {
+  const message = await getMessage(tx, id)
+  if (message?.queue !== getQueue(endpointId)) return null
+  const [delivery = null] = await readDeliveries(tx, [message])
+  return delivery
+}

@@ -2,8 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getAuditActor } from '../audit/audit-log.js'
 import { getLocale } from '../core/http/locale.js'
 import type { WebhookEndpoint } from './endpoint-store.js'
-import { logWebhookChange } from './log-change.js'
-import { createTooManyProblem, requireEnabled, requireFound } from './problems.js'
+import { logWebhookChange } from './routes.js'
 import { getFormatters } from '../core/formatting/formatters.js'
 import { isLive } from '../events/message-view.js'
 import { parseDateTime } from '../core/formatting/parse-datetime.js'
@@ -14,18 +13,11 @@ import {
   WEBHOOKS_URL,
 } from './webhook-view.js'
 import { getOwn } from '../core/validation/is-object.js'
-import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from './event-types.js'
+import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from './message.js'
 import { createWebhookValidators, NewWebhook } from './schemas.js'
 
-/** The form of an endpoint, as opened or as submitted. */
-interface WebhookForm {
-  url: string
-  description: string
-  events: { type: string; description: string; isChecked: boolean }[]
-  errors: Partial<Record<'url' | 'description' | 'events', string>>
-}
-
 type FormValues = Pick<WebhookEndpoint, 'url' | 'description'> & { events: readonly string[] }
+type FormErrors = Partial<Record<keyof FormValues, string>>
 
 /** By default, a new endpoint receives every order event. */
 const NEW_ENDPOINT: FormValues = {
@@ -34,10 +26,11 @@ const NEW_ENDPOINT: FormValues = {
   events: WEBHOOK_EVENT_TYPES.filter((type) => type.startsWith('order.')),
 }
 
+/** The form of an endpoint, as opened or as submitted. */
 const buildWebhookForm = (
   { url, description, events }: FormValues = NEW_ENDPOINT,
-  errors: WebhookForm['errors'] = {},
-): WebhookForm => ({
+  errors: FormErrors = {},
+) => ({
   url,
   description,
   events: WEBHOOK_EVENT_TYPES.map((type) => ({
@@ -47,6 +40,8 @@ const buildWebhookForm = (
   })),
   errors,
 })
+
+type WebhookForm = ReturnType<typeof buildWebhookForm>
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
 
@@ -62,7 +57,7 @@ function createFormParser(allowLoopback: boolean) {
     }
     const checked = check(values)
     if (checked.ok) return { form: buildWebhookForm(values), value: checked.value }
-    const errors: WebhookForm['errors'] = {}
+    const errors: FormErrors = {}
     for (const { path, message } of checked.errors) {
       if (path === 'url') errors.url = values.url === '' ? 'enter a URL' : message
       else if (path === 'description') errors.description = message
@@ -84,8 +79,6 @@ const MESSAGES: Partial<Record<string, string>> = {
   'webhooks-not-replayed': 'There are no deliveries to send again since that time.',
 }
 
-const getWebhookMessage = (code: string): string | null => getOwn(MESSAGES, code) ?? null
-
 const MANAGE = { config: { permission: 'webhooks:manage' } } as const
 /** Requires a recent sign-in before a form opens, because a later sign-in would lose the input. */
 const FORM = { config: { ...MANAGE.config, recentSignIn: true } } as const
@@ -106,7 +99,7 @@ const parsePage = (text: unknown): number =>
 const pages: FastifyPluginAsync = async (app) => {
   const { webhooks } = app
   app.settings.addPage({
-    href: '/admin/settings/webhooks',
+    href: WEBHOOKS_URL,
     label: 'Webhooks',
     permission: 'webhooks:manage',
   })
@@ -118,8 +111,8 @@ const pages: FastifyPluginAsync = async (app) => {
 
   function consumeMessage(reply: FastifyReply) {
     const flash = reply.request.wantsFragment ? null : reply.consumeFlash()
-    const text = flash && getWebhookMessage(flash.code)
-    return text === null ? null : { text }
+    const text = flash && getOwn(MESSAGES, flash.code)
+    return text ? { text } : null
   }
 
   function redirect(reply: FastifyReply, code: string, url: string) {
@@ -127,7 +120,7 @@ const pages: FastifyPluginAsync = async (app) => {
     return reply.redirect(url, 303)
   }
 
-  const getUrl = ({ id }: Pick<WebhookEndpoint, 'id'>): string => `${WEBHOOKS_URL}/${id}`
+  const getUrl = (id: string): string => `${WEBHOOKS_URL}/${id}`
 
   const renderForm = (reply: FastifyReply, form: WebhookForm, endpoint: WebhookEndpoint | null) =>
     reply.renderSettings(
@@ -156,7 +149,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const slice = { limit: DELIVERIES_PER_PAGE, offset: (page - 1) * DELIVERIES_PER_PAGE }
     const { items, total } = await webhooks.listDeliveries(id, slice)
     const pageCount = Math.max(1, Math.ceil(total / DELIVERIES_PER_PAGE))
-    const toPageUrl = (number: number) => `${getUrl(endpoint)}?page=${number}`
+    const toPageUrl = (number: number) => `${getUrl(id)}?page=${number}`
     return reply.renderSettings(
       { page: 'webhooks/webhook', fragment: 'webhooks/_deliveries' },
       {
@@ -197,32 +190,30 @@ const pages: FastifyPluginAsync = async (app) => {
   app.post<Route>(WEBHOOKS_URL, SHOW_SECRET, async (request, reply) => {
     const { form, value } = parseForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form, null)
-    const created = await webhooks.create(value, getAuditActor(request))
-    if (created === null) throw createTooManyProblem()
-    const { endpoint, secret } = created
+    const { endpoint, secret } = await webhooks.create(value, getAuditActor(request))
     logWebhookChange(request, endpoint.id, 'created')
     // Not a redirect, because the secret is shown only now and is never stored in plain text.
     return renderEndpoint(reply.code(201), endpoint, { secret })
   })
 
   app.get<Route>(`${WEBHOOKS_URL}/:id`, MANAGE, async (request, reply) =>
-    renderEndpoint(reply, requireFound(await webhooks.get(request.params.id)), {
+    renderEndpoint(reply, await webhooks.get(request.params.id), {
       page: parsePage(request.query.page),
     }),
   )
 
   app.get<Route>(`${WEBHOOKS_URL}/:id/edit`, FORM, async (request, reply) => {
-    const endpoint = requireFound(await webhooks.get(request.params.id))
+    const endpoint = await webhooks.get(request.params.id)
     return renderForm(reply, buildWebhookForm(endpoint), endpoint)
   })
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/edit`, MANAGE, async (request, reply) => {
-    const endpoint = requireFound(await webhooks.get(request.params.id))
+    const endpoint = await webhooks.get(request.params.id)
     const { form, value } = parseForm(request.body ?? {})
     if (value === null) return renderForm(reply.code(422), form, endpoint)
-    requireFound(await webhooks.update(endpoint.id, value, getAuditActor(request)))
+    await webhooks.update(endpoint.id, value, getAuditActor(request))
     logWebhookChange(request, endpoint.id, 'updated')
-    return redirect(reply, 'webhook-saved', getUrl(endpoint))
+    return redirect(reply, 'webhook-saved', getUrl(endpoint.id))
   })
 
   for (const [action, enabled] of [
@@ -230,16 +221,15 @@ const pages: FastifyPluginAsync = async (app) => {
     ['disable', false],
   ] as const) {
     app.post<Route>(`${WEBHOOKS_URL}/:id/${action}`, MANAGE, async (request, reply) => {
-      const endpoint = requireFound(
-        await webhooks.update(request.params.id, { enabled }, getAuditActor(request)),
-      )
-      logWebhookChange(request, endpoint.id, `${action}d`)
-      return redirect(reply, `webhook-${action}d`, getUrl(endpoint))
+      const { id } = request.params
+      await webhooks.update(id, { enabled }, getAuditActor(request))
+      logWebhookChange(request, id, `${action}d`)
+      return redirect(reply, `webhook-${action}d`, getUrl(id))
     })
   }
 
   app.get<Route>(`${WEBHOOKS_URL}/:id/delete`, MANAGE, async (request, reply) => {
-    const endpoint = requireFound(await webhooks.get(request.params.id))
+    const endpoint = await webhooks.get(request.params.id)
     return reply.renderSettings(
       { page: 'webhooks/webhook-delete' },
       { endpoint: buildWebhookView(endpoint, getRequestFormatters(request)) },
@@ -247,22 +237,23 @@ const pages: FastifyPluginAsync = async (app) => {
   })
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/delete`, MANAGE, async (request, reply) => {
-    const { id } = requireFound(await webhooks.delete(request.params.id, getAuditActor(request)))
+    const { id } = request.params
+    await webhooks.delete(id, getAuditActor(request))
     logWebhookChange(request, id, 'deleted')
     return redirect(reply, 'webhook-deleted', WEBHOOKS_URL)
   })
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/rotate-secret`, SHOW_SECRET, async (request, reply) => {
-    const { endpoint, secret } = requireFound(
-      await webhooks.rotateSecret(request.params.id, getAuditActor(request)),
-    )
-    logWebhookChange(request, endpoint.id, 'secret rotated')
+    const { id } = request.params
+    const { endpoint, secret } = await webhooks.rotateSecret(id, getAuditActor(request))
+    logWebhookChange(request, id, 'secret rotated')
     return renderEndpoint(reply, endpoint, { secret })
   })
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/test`, MANAGE, async (request, reply) => {
-    requireFound(await webhooks.sendTest(request.params.id))
-    return redirect(reply, 'webhook-tested', getUrl(request.params))
+    const { id } = request.params
+    await webhooks.sendTest(id)
+    return redirect(reply, 'webhook-tested', getUrl(id))
   })
 
   app.post<Route>(
@@ -270,15 +261,14 @@ const pages: FastifyPluginAsync = async (app) => {
     MANAGE,
     async (request, reply) => {
       const { id, deliveryId } = request.params
-      requireEnabled(await webhooks.get(id))
-      requireFound(await webhooks.replay(id, deliveryId), 'Delivery')
-      return redirect(reply, 'webhook-replayed', getUrl({ id }))
+      await webhooks.getEnabled(id)
+      await webhooks.replay(id, deliveryId)
+      return redirect(reply, 'webhook-replayed', getUrl(id))
     },
   )
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/replay`, MANAGE, async (request, reply) => {
-    const endpoint = requireFound(await webhooks.get(request.params.id))
-    requireEnabled(endpoint)
+    const endpoint = await webhooks.getEnabled(request.params.id)
     const { since, failedOnly } = request.body ?? {}
     const time = typeof since === 'string' ? parseDateTime(since, timeZone) : null
     if (time === null) {
@@ -288,7 +278,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const options = { since: Date.parse(time), failedOnly: failedOnly !== undefined }
     const count = await webhooks.replaySince(endpoint.id, options)
     const code = count > 0 ? 'webhooks-replayed' : 'webhooks-not-replayed'
-    return redirect(reply, code, getUrl(endpoint))
+    return redirect(reply, code, getUrl(endpoint.id))
   })
 }
 

@@ -4,8 +4,6 @@ import { Type, type Static } from '@sinclair/typebox'
 import { getAuditActor } from '../audit/audit-log.js'
 import { buildPaginationLinks } from '../core/http/pagination-links.js'
 import { problemResponse, problemResponses, withHeaders } from '../core/http/problem.js'
-import { createTooManyProblem, requireEnabled, requireFound } from './problems.js'
-import { logWebhookChange } from './log-change.js'
 import {
   createWebhookValidators,
   DeliveryQuery,
@@ -26,7 +24,7 @@ const toIso = (ms: number): string => new Date(ms).toISOString()
 const toIsoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms))
 
 /** An endpoint as the API returns it. */
-export const toWebhook = (endpoint: WebhookEndpoint): Static<typeof Webhook> => ({
+const toWebhook = (endpoint: WebhookEndpoint): Static<typeof Webhook> => ({
   id: endpoint.id,
   url: endpoint.url,
   description: endpoint.description,
@@ -56,6 +54,10 @@ const toWebhookDelivery = ({ message, attempts }: Delivery): Static<typeof Webho
   nextAttemptAt: message.state === 'pending' ? toIso(message.nextAttemptAt) : null,
   finishedAt: toIsoOrNull(message.finishedAt),
 })
+
+/** Logs who changed an endpoint, without its URL, which can contain secrets. */
+export const logWebhookChange = (request: FastifyRequest, endpoint: string, change: string): void =>
+  request.log.info({ endpoint, by: request.actor }, `webhook endpoint ${change}`)
 
 const PATH = '/api/admin/webhooks'
 const tags = ['Webhooks']
@@ -123,9 +125,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     },
     async (request, reply) => {
       requireOrderAccess(request, request.body.events)
-      const created = await webhooks.create(request.body, getAuditActor(request))
-      if (created === null) throw createTooManyProblem()
-      const { endpoint, secret } = created
+      const { endpoint, secret } = await webhooks.create(request.body, getAuditActor(request))
       logWebhookChange(request, endpoint.id, 'created')
       reply.code(201).header('location', `${PATH}/${endpoint.id}`)
       return { ...toWebhook(endpoint), secret }
@@ -144,7 +144,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         response: { 200: Webhook, ...problemResponses },
       },
     },
-    async ({ params }) => toWebhook(requireFound(await webhooks.get(params.id))),
+    async ({ params }) => toWebhook(await webhooks.get(params.id)),
   )
 
   app.patch(
@@ -162,12 +162,11 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request) => {
-      const { events } = requireFound(await webhooks.get(request.params.id))
-      requireOrderAccess(request, [...events, ...(request.body.events ?? [])])
-      const endpoint = requireFound(
-        await webhooks.update(request.params.id, request.body, getAuditActor(request)),
-      )
-      logWebhookChange(request, endpoint.id, 'updated')
+      const { body, params } = request
+      const { events } = await webhooks.get(params.id)
+      requireOrderAccess(request, [...events, ...(body.events ?? [])])
+      const endpoint = await webhooks.update(params.id, body, getAuditActor(request))
+      logWebhookChange(request, params.id, 'updated')
       return toWebhook(endpoint)
     },
   )
@@ -189,7 +188,8 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { id } = requireFound(await webhooks.delete(request.params.id, getAuditActor(request)))
+      const { id } = request.params
+      await webhooks.delete(id, getAuditActor(request))
       logWebhookChange(request, id, 'deleted')
       return reply.code(204).send(null)
     },
@@ -210,7 +210,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async ({ params }, reply) =>
-      reply.code(202).send(toWebhookDelivery(requireFound(await webhooks.sendTest(params.id)))),
+      reply.code(202).send(toWebhookDelivery(await webhooks.sendTest(params.id))),
   )
 
   app.post(
@@ -229,10 +229,9 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request) => {
-      const { endpoint, secret } = requireFound(
-        await webhooks.rotateSecret(request.params.id, getAuditActor(request)),
-      )
-      logWebhookChange(request, endpoint.id, 'secret rotated')
+      const { id } = request.params
+      const { endpoint, secret } = await webhooks.rotateSecret(id, getAuditActor(request))
+      logWebhookChange(request, id, 'secret rotated')
       return { ...toWebhook(endpoint), secret }
     },
   )
@@ -254,7 +253,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const { params, query, url } = request
       const { page, pageSize } = query
-      requireFound(await webhooks.get(params.id))
+      await webhooks.get(params.id)
       request.requirePermission('orders:read') // responses of receivers can quote orders
       const slice = { limit: pageSize, offset: (page - 1) * pageSize }
       const { items, total } = await webhooks.listDeliveries(params.id, slice)
@@ -279,9 +278,9 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     },
     async (request, reply) => {
       const { id, deliveryId } = request.params
-      requireEnabled(await webhooks.get(id))
+      await webhooks.getEnabled(id)
       request.requirePermission('orders:read')
-      const delivery = requireFound(await webhooks.replay(id, deliveryId), 'Delivery')
+      const delivery = await webhooks.replay(id, deliveryId)
       return reply.code(202).send(toWebhookDelivery(delivery))
     },
   )
@@ -310,7 +309,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const { params, body } = request
       const { id } = params
-      requireEnabled(await webhooks.get(id))
+      await webhooks.getEnabled(id)
       request.requirePermission('orders:read')
       const { since, failedOnly = false } = body
       const replayed = await webhooks.replaySince(id, { since: Date.parse(since), failedOnly })

@@ -1,10 +1,10 @@
-import { WEBHOOK_EVENT_TYPES } from './event-types.js'
+import { WEBHOOK_EVENT_TYPES } from './message.js'
 import { Type, type Static } from '@sinclair/typebox'
 import { MESSAGE_STATES } from '../events/outbox.js'
 import { stringEnum } from '../core/validation/string-enum.js'
 import { createValidators, type Validators } from '../core/validation/validator.js'
 import { DISABLED_REASONS } from './endpoint-store.js'
-import { isEndpointUrl, MAX_URL_LENGTH } from './endpoint-url.js'
+import { isEndpointUrl, MAX_URL_LENGTH } from './address-guard.js'
 
 export const MAX_DESCRIPTION_LENGTH = 200
 

@@ -1,17 +1,48 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import { Counter, type Registry } from 'prom-client'
 import { appendAuditEntry } from '../audit/append-audit-entry.js'
 import { SYSTEM } from '../audit/audit-entry.js'
-import type { FastifyBaseLogger } from 'fastify'
+import type { SecretCipher } from '../core/config/secret-cipher.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.js'
 import type { Database } from '../database/database.js'
 import type { Message } from '../events/outbox.js'
 import type { Sender, SendResult } from '../events/outbox-worker.js'
-import { disableEndpoint } from './disable-endpoint.js'
-import { getEndpoint, updateEndpoint, type DisabledReason } from './endpoint-store.js'
-import { TEST_EVENT_TYPE } from './event-types.js'
+import {
+  disableEndpoint,
+  getEndpoint,
+  getEndpointWithSecrets,
+  updateEndpoint,
+  type DisabledReason,
+} from './endpoint-store.js'
 import { LEASE_MS, type HttpDelivery } from './http-delivery.js'
-import { getEndpointId, QUEUE_PREFIX } from './message.js'
-import type { SecretCipher } from '../core/config/secret-cipher.js'
-import { signMessage } from './signature.js'
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.js'
+import { getEndpointId, QUEUE_PREFIX, TEST_EVENT_TYPE } from './message.js'
+
+const SECRET_PREFIX = 'whsec_'
+const SECRET_BYTES = 32
+
+/** Generates a signing secret in the format of Standard Webhooks. */
+export const generateSecret = (): string =>
+  SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+
+/**
+ * Signs a message (Standard Webhooks, version 1); returns the `webhook-signature` header, with a
+ * signature for each secret.
+ *
+ * @param timestamp Unix time, seconds
+ */
+export function signMessage(
+  secrets: readonly string[],
+  { id, timestamp, body }: { id: string; timestamp: number; body: string },
+): string {
+  return secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+      const hmac = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`)
+      return `v1,${hmac.digest('base64')}`
+    })
+    .join(' ')
+}
 
 const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
@@ -27,17 +58,17 @@ const RETRY_DELAYS_MS = [
 
 /** Maximum number of concurrent deliveries to an endpoint */
 const CONCURRENCY = 10
-const MAX_FAILING_MS = 5 * 24 * HOUR_MS
+const MAX_FAILING_MS = 5 * DAY_MS
 
 interface SenderOptions {
   database: Database
   cipher: SecretCipher
   delivery: HttpDelivery
   log: FastifyBaseLogger
+  /** Where the deliveries are counted */
+  metrics: Registry
   now: () => number
   retryDelaysMs?: readonly number[]
-  /** Called after each attempt */
-  countAttempt?: (result: SendResult) => void
 }
 
 /** Sends the webhooks in the outbox, and disables endpoints that are gone or keep failing. */
@@ -46,22 +77,26 @@ export function createWebhookSender({
   cipher,
   delivery,
   log,
+  metrics,
   now,
   retryDelaysMs = RETRY_DELAYS_MS,
-  countAttempt,
 }: SenderOptions): Sender {
+  const attempts = new Counter({
+    name: 'clearwake_webhook_deliveries_total',
+    help: 'Attempts to deliver webhooks, by outcome: sent, retry (failed, can be sent again) or rejected (gone, not sent again)',
+    labelNames: ['outcome'] as const,
+    registers: [metrics],
+  })
+
   async function send(message: Message, signal: AbortSignal): Promise<SendResult> {
-    const found = await getEndpoint(database, getEndpointId(message.queue))
-    if (found === null) {
+    const endpoint = await getEndpointWithSecrets(database, getEndpointId(message.queue))
+    if (endpoint === null) {
       return { outcome: 'rejected', status: null, detail: 'The endpoint was deleted.' }
     }
-    const { endpoint, secret, previousSecret } = found
-    const isPreviousValid = (endpoint.previousSecretExpiresAt ?? 0) > now()
-    const secrets = [
-      secret,
-      ...(previousSecret !== null && isPreviousValid ? [previousSecret] : []),
-    ]
-      .map((encrypted) => cipher.decrypt(encrypted))
+    const { secret, previousSecret, previousSecretExpiresAt } = endpoint
+    const isPreviousValid = (previousSecretExpiresAt ?? 0) > now()
+    const secrets = (isPreviousValid ? [secret, previousSecret] : [secret])
+      .map((encrypted) => (encrypted === null ? null : cipher.decrypt(encrypted)))
       .filter((decrypted) => decrypted !== null)
     if (secrets.length === 0) {
       const detail =
@@ -96,10 +131,10 @@ export function createWebhookSender({
 
   async function onAttempt({ queue, type }: Message, result: SendResult) {
     const { outcome, status } = result
-    countAttempt?.(result)
+    attempts.inc({ outcome })
     const id = getEndpointId(queue)
-    const endpoint = (await getEndpoint(database, id))?.endpoint
-    if (endpoint === undefined) return
+    const endpoint = await getEndpoint(database, id)
+    if (endpoint === null) return
     const { failingSince, disabledReason } = endpoint
     if (outcome === 'sent') {
       if (failingSince === null) return

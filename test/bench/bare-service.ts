@@ -17,8 +17,8 @@ import { parseListQuery } from '../../src/orders/list-query.js'
 import { getFormatters } from '../../src/core/formatting/formatters.js'
 import { buildListView } from '../../src/orders/pages/list-view.js'
 import { projectRoot } from '../../src/core/config/project-root.js'
-import type { QrCodeRequest } from '../../src/qr-codes/qr-code-request.js'
-import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
+import type { QrCodeRequest } from '../../src/qr-codes/qr-code-schemas.js'
+import { createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 import { createAjv } from '../../src/core/validation/validator.js'
 import { openFileStore } from '../support/stores.js'
 
@@ -38,7 +38,7 @@ app.post<{ Body: FuelData }>(
 const FASTEST_PNG = { deflateLevel: 1, filterType: 0 }
 
 const links = createPrefillLinks(
-  createLinkSigner(['a benchmark secret of at least 32 bytes']),
+  ['a benchmark secret of at least 32 bytes'],
   () => 'https://example.com',
 )
 app.post<{ Body: QrCodeRequest }>('/api/qr-code/generate', async ({ body }) => {

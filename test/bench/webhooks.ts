@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
-import { buildOrderMessages } from '../../src/webhooks/message.js'
+import { buildOrderMessage } from '../../src/webhooks/message.js'
 import { enqueueMessage } from '../../src/events/outbox.js'
 import { newOrder } from '../support/order-store.js'
 import { typicalOrders } from '../support/orders.js'
@@ -71,9 +71,7 @@ async function addUndelivered(service: OrderService, respond: RequestListener) {
   await database.write(async (tx) => {
     for (const order of typicalOrders(EVENTS)) {
       const event = { id: 0, at: order.createdAt, previousStatus: null, order }
-      for (const message of buildOrderMessages(id, event, ['order.created'])) {
-        await enqueueMessage(tx, message)
-      }
+      await enqueueMessage(tx, buildOrderMessage(id, event, 'order.created'))
     }
   })
   await database.close()

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { BrowserContext, Page } from 'playwright-core'
 import t from 'tap'
 import { EDITION_2026_11 } from '../../src/calculator/factors/2026-11.js'
-import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
+import { createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
 import { recordBrowserErrors, PHONE, readPng } from '../support/browser.js'
 import { sharedBrowser } from '../support/shared-browser.js'
@@ -188,7 +188,7 @@ t.test('an invalid link explains the reason, and fills in nothing', async (t) =>
   t.teardown(() => context.close())
   const browserErrors = recordBrowserErrors(context, url)
   const { url: good, data, sig } = await generate(TRIPS[0])
-  const links = createPrefillLinks(createLinkSigner([SECRET]), () => url)
+  const links = createPrefillLinks([SECRET], () => url)
   const madeAt = (time: string) => links.create(TRIPS[0], TRIPS[0].vessel, new Date(time)).url
   const at = (query: string) => `${url}/calculator/fuel?${query}`
 

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { buildApp } from '../../src/app.js'
 import { seedOrderStore } from '../../src/demo/seed-order-store.js'
 import { projectRoot } from '../../src/core/config/project-root.js'
-import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 import { ADMIN, ADMIN_ACCOUNTS } from '../support/sign-in.js'
 import { DESKTOP, launchBrowser, PHONE } from '../support/browser.js'
 import { TRIPS } from '../support/trips.js'
@@ -29,9 +28,8 @@ const app = await buildApp({
 await seedOrderStore(app.database)
 await app.listen({ host: '127.0.0.1', port: 0 })
 const base = app.publicBaseUrl()
-const links = createPrefillLinks(createLinkSigner(app.config.sessionSecrets), app.publicBaseUrl)
 const [, trip] = TRIPS
-const { url } = links.create(trip, trip.vessel)
+const { url } = app.prefillLinks.create(trip, trip.vessel)
 
 const TRIP = new URLSearchParams({
   fuelType: 'mgo',

@@ -225,7 +225,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     t.equal((await mirror.get(1))?.notes, 'long ago')
     t.equal(await mirror.count(), 3)
     await api('DELETE', getRecordsPath(base), [{ Id: 2 }])
-    t.equal(await passes.compareAll(), 1)
+    await passes.compareAll()
     t.equal(await mirror.count(), 2)
   })
 
@@ -247,7 +247,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
       ['Good', 'Good'],
     )
     await api('DELETE', getRecordsPath(base), [{ Id: 2 }])
-    t.equal(await passes.reconcileDeletions(), 1)
+    await passes.reconcileDeletions()
     t.equal(await mirror.get(2), null)
 
     // The mirror has a change from after the backup.

@@ -27,13 +27,8 @@ import { openFileStore, openPostgresStore } from '../support/stores.js'
 const { log } = Fastify()
 const server = await startPostgres(t)
 
-interface Opened {
-  store: OrderStore
-  database: Database
-}
-
-const engines: Record<string, (t: Test) => Promise<Opened>> = {
-  async SQLite(t) {
+const engines: Record<string, () => Promise<{ store: OrderStore; database: Database }>> = {
+  async SQLite() {
     const path = join(temporaryFolder(t), 'orders.db')
     return {
       store: await openFileStore({ path, timeZone: 'UTC' }),
@@ -49,13 +44,18 @@ const engines: Record<string, (t: Test) => Promise<Opened>> = {
   },
 }
 
-for (const [engine, open] of Object.entries(engines)) {
-  t.test(`${engine}: records every change of an order as an event, in order`, async (t) => {
-    const { store, database } = await open(t)
+for (const [engine, openEngine] of Object.entries(engines)) {
+  const open = async (t: Test) => {
+    const { store, database } = await openEngine()
     t.teardown(async () => {
       await store.close()
       await database.close()
     })
+    return { store, database }
+  }
+
+  t.test(`${engine}: records every change of an order as an event, in order`, async (t) => {
+    const { store, database } = await open(t)
     const context = { by: 'ann@example.com', ifVersions: null }
     const created = await store.create(newOrder(), context.by, 'key')
     await store.create(newOrder(), context.by, 'key')
@@ -88,10 +88,6 @@ for (const [engine, open] of Object.entries(engines)) {
 
   t.test(`${engine}: an event that one consumer cannot process stops nothing else`, async (t) => {
     const { store, database } = await open(t)
-    t.teardown(async () => {
-      await store.close()
-      await database.close()
-    })
     const by = 'ann@example.com'
     for (const customerName of ['Poison', 'Ben', 'Cem']) {
       await store.create(newOrder({ customerName }), by)
@@ -167,10 +163,6 @@ for (const [engine, open] of Object.entries(engines)) {
     `${engine}: an event that is set aside has no personal data after an erasure`,
     async (t) => {
       const { store, database } = await open(t)
-      t.teardown(async () => {
-        await store.close()
-        await database.close()
-      })
       const context = { by: 'ann@example.com', ifVersions: null }
       await store.create(newOrder({ customerName: 'Ann Example' }), context.by)
       const dispatcher = createEventDispatcher(store, database, log)
@@ -190,10 +182,6 @@ for (const [engine, open] of Object.entries(engines)) {
 
   t.test(`${engine}: while the database fails, no event is lost`, async (t) => {
     const { store, database } = await open(t)
-    t.teardown(async () => {
-      await store.close()
-      await database.close()
-    })
     await store.create(newOrder(), 'ann@example.com')
     let isDown = true
     let seen = 0

@@ -12,6 +12,7 @@ import {
   type NewMessage,
 } from '../../src/events/outbox.js'
 import { startDatabases } from '../support/databases.js'
+import { runOutbox } from '../support/run-outbox.js'
 import { waitFor } from '../support/wait-for.js'
 
 const { log } = Fastify()
@@ -54,20 +55,7 @@ function startWorker(
     retryDelaysMs,
     send: ({ id }, signal) => send(id, signal),
   })
-  const stopping = new AbortController()
-  const loop = (async () => {
-    while (!stopping.signal.aborted) {
-      await worker.sendDue()
-      await sleep(5)
-    }
-  })()
-  const stop = async () => {
-    stopping.abort()
-    await loop
-    await worker.close()
-  }
-  t.teardown(stop)
-  return stop
+  return runOutbox(t, worker)
 }
 
 const databases = await startDatabases(t)

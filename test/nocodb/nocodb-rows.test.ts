@@ -9,7 +9,7 @@ import {
 } from '../../src/nocodb/columns.js'
 import { parseRecord, serializeRecord, toRecordedOrder } from '../../src/nocodb/order-record.js'
 import { parseRow } from '../../src/nocodb/parse-row.js'
-import { findSchemaMismatches } from '../../src/nocodb/schema-check.js'
+import { findSchemaMismatches } from '../../src/nocodb/table-schema.js'
 import type { Order } from '../../src/orders/order.js'
 import { order, randomOrders } from '../support/orders.js'
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { PNG } from 'pngjs'
 import t from 'tap'
 import { postJson } from '../support/app.js'
-import { startOrderApi } from '../support/order-api.js'
+import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { drawSvg, readQrCode, toGray } from '../support/zbar.js'
 
@@ -29,21 +29,18 @@ const code = (name: string, imoNumber?: string) => ({
   vessel: { name, ...(imoNumber === undefined ? {} : { imoNumber }) },
 })
 
-const api = await startOrderApi(t)
-const { body } = await api.call('POST', '/api/admin/api-keys', {
-  name: 'Printer',
-  scopes: ['qr:write'],
-})
-const key = (body as { key: string }).key
+async function createKey({ call }: OrderApi, scope = 'qr:write'): Promise<string> {
+  const { body } = await call('POST', '/api/admin/api-keys', { name: scope, scopes: [scope] })
+  return `Bearer ${(body as { key: string }).key}`
+}
 
-const generate = (request: unknown, headers: Record<string, string> = {}) =>
-  fetch(`${api.url}/api/qr-codes`, {
+const api = await startOrderApi(t)
+const key = await createKey(api)
+
+const generate = (request: unknown, headers: Record<string, string> = {}, { url } = api) =>
+  fetch(`${url}/api/qr-codes`, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      authorization: `Bearer ${key}`,
-      ...headers,
-    },
+    headers: { 'content-type': 'application/json', authorization: key, ...headers },
     body: JSON.stringify(request),
   })
 
@@ -138,26 +135,16 @@ t.test('generates none if one is invalid, and says which', async (t) => {
 t.test('requires an administrator or a key with the scope qr:write', async (t) => {
   const request = { codes: [code('Ever Given')] }
   t.equal((await generate(request, { authorization: '' })).status, 401)
-  const other = await api.call('POST', '/api/admin/api-keys', {
-    name: 'Reader',
-    scopes: ['orders:read'],
-  })
-  const authorization = `Bearer ${(other.body as { key: string }).key}`
+  const authorization = await createKey(api, 'orders:read')
   t.equal((await generate(request, { authorization })).status, 403)
 })
 
 t.test('each code counts towards the limit of the client', async (t) => {
   const limited = await startOrderApi(t, { QR_RATE_LIMIT_PER_MINUTE: '10' })
-  const { body: created } = await limited.call('POST', '/api/admin/api-keys', {
-    name: 'Printer',
-    scopes: ['qr:write'],
-  })
+  const authorization = await createKey(limited)
   const send = async (count: number) => {
-    const response = await fetch(`${limited.url}/api/qr-codes`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${created.key}` },
-      body: JSON.stringify({ codes: Array.from({ length: count }, () => code('Eendracht')) }),
-    })
+    const codes = Array.from({ length: count }, () => code('Eendracht'))
+    const response = await generate({ codes }, { authorization }, limited)
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
   t.equal((await send(6)).status, 200)

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import t from 'tap'
 import { buildApp } from '../../src/app.js'
-import { createLinkSigner, createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
+import { createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { startTwoAdmins } from '../support/page-client.js'
@@ -12,8 +12,7 @@ import { rawGet } from '../support/raw-http.js'
 import { waitUntil } from '../support/wait-for.js'
 
 const { url, log } = await startApp(t)
-const signer = createLinkSigner([SECRET])
-const links = createPrefillLinks(signer, () => url)
+const links = createPrefillLinks([SECRET], () => url)
 
 const EVER_GIVEN = { name: 'Ever Given', imoNumber: '9811000' }
 const DAY = 24 * 60 * 60 * 1000
@@ -168,42 +167,22 @@ t.test('shows the reason for an invalid link and no calculator', async (t) => {
   const query = (data: string, sig: string) => `/calculator/fuel?data=${data}&sig=${sig}`
   const cases: [string, string, string, RegExp][] = [
     ['not Base64', query('%21%21', good.sig), 'not_base64', /cut short/],
-    ['Base64 with padding', query(`${good.data}%3D`, good.sig), 'edited', /edited/],
     [
       'not our schema',
       query(base64({ a: 1 }), good.sig),
       'invalid_data',
       /not contain a valid trip/,
     ],
-    [
-      'another type',
-      `/calculator/fuel?data=${distance.data}&sig=${distance.sig}`,
-      'wrong_type',
-      /distance/,
-    ],
+    ['another type', query(distance.data, distance.sig), 'wrong_type', /distance/],
     ['edited', query(edited.data, good.sig), 'edited', /edited/],
     ['no signature', `/calculator/fuel?data=${good.data}`, 'incomplete', /link is missing/],
-    ['an empty signature', query(good.data, ''), 'incomplete', /link is missing/],
     ['expired', getPath(past), 'expired', /30 days/],
     ['not yet valid', getPath(future), 'not_yet_valid', /future/],
     ['empty', '/calculator/fuel?data=&sig=', 'empty', /contains no trip/],
     ['a signature alone', `/calculator/fuel?sig=${good.sig}`, 'empty', /contains no trip/],
-    [
-      'twice the data',
-      `${getPath(good)}&data=${good.data}`,
-      'invalid_data',
-      /not contain a valid trip/,
-    ],
     ['20 kB', query('A'.repeat(20_000), good.sig), 'too_long', /longer than any valid link/],
     ['20 kB of signature', query(good.data, 'A'.repeat(20_000)), 'incomplete', /incomplete/],
-    ['a cut signature', query(good.data, good.sig.slice(0, -2)), 'incomplete', /incomplete/],
-    ['a mangled signature', query(good.data, `.${good.sig}`), 'incomplete', /incomplete/],
-    [
-      'other characters',
-      query('%00%ff%F0%9F%9A%A2', '%27%22%3Cscript%3E'),
-      'not_base64',
-      /cut short/,
-    ],
+    ['other characters', query('%00%ff%F0', '%27%22%3Cscript%3E'), 'not_base64', /cut short/],
   ]
   for (const [name, target, reason, message] of cases) {
     const { status, html } = await open(target)
@@ -230,42 +209,16 @@ t.test('links to the right calculator only for a genuine code', async (t) => {
   t.notMatch(forged.html, /\?data=/)
 })
 
-t.test('rejects a link with any character changed', async (t) => {
-  const link = links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN)
-  const accepted: string[] = []
-  const attempt = async (data: string, sig: string) => {
-    const target = `/calculator/fuel?data=${encodeURIComponent(data)}&sig=${encodeURIComponent(sig)}`
-    const { status, html } = await open(target)
-    if (status >= 500 || isFilled(html) || getReason(html) === undefined) accepted.push(target)
-  }
-  const flips = (text: string): string[] =>
-    Array.from(text).flatMap((letter, i) =>
-      [1, 2, 32].map(
-        (bit) =>
-          text.slice(0, i) + String.fromCharCode(letter.charCodeAt(0) ^ bit) + text.slice(i + 1),
-      ),
-    )
-  const attempts = [
-    ...flips(link.data).map((data) => [data, link.sig] as const),
-    ...flips(link.sig).map((sig) => [link.data, sig] as const),
-  ]
-  t.ok(attempts.length > 200)
-  for (let i = 0; i < attempts.length; i += 20) {
-    await Promise.all(attempts.slice(i, i + 20).map(([data, sig]) => attempt(data, sig)))
-  }
-  t.same(accepted, [])
-  t.ok(isFilled((await open(link.url)).html), 'the original link is valid')
-})
-
 t.test('accepts links signed with SESSION_SECRET_PREVIOUS', async (t) => {
-  const rotated = await startApp(t, {
-    SESSION_SECRET: 'a fresh secret, of more than 32 bytes too',
-    SESSION_SECRET_PREVIOUS: SECRET,
-  })
-  const path = getPath(links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN))
-  t.ok(isFilled((await open(rotated.url + path)).html))
-  const changed = await startApp(t, { SESSION_SECRET: 'a fresh secret, of more than 32 bytes too' })
-  t.equal(getReason((await open(changed.url + path)).html), 'edited')
+  const fresh = 'a fresh secret, of more than 32 bytes too'
+  const during = await startApp(t, { SESSION_SECRET: fresh, SESSION_SECRET_PREVIOUS: SECRET })
+  const after = await startApp(t, { SESSION_SECRET: fresh })
+  const old = getPath(links.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN))
+  const { path: recent } = during.app.prefillLinks.create(TYPICAL_CALCULATIONS.fuel, EVER_GIVEN)
+  t.ok(isFilled((await open(during.url + old)).html))
+  t.ok(isFilled((await open(after.url + recent)).html), 'new links have the new signature')
+  t.equal(getReason((await open(after.url + old)).html), 'edited')
+  t.equal(getReason((await open(url + recent)).html), 'edited')
 })
 
 t.test('shows markup in names as text', async (t) => {

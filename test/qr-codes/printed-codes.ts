@@ -1,4 +1,4 @@
-import type { QrCodeRequest } from '../../src/qr-codes/qr-code-request.js'
+import type { QrCodeRequest } from '../../src/qr-codes/qr-code-schemas.js'
 
 /**
  * Codes as printed on 23 November 2026 with format version 1. They must stay readable: a change
@@ -14,28 +14,15 @@ export const PRINTED_CODES: {
   codes: [
     {
       calculatorType: 'fuel',
-      calculatorData: {
-        fuelType: 'mgo',
-        quantity: 500,
-        unit: 'l',
-      },
-      vessel: {
-        name: 'Ever Given',
-        imoNumber: '9811000',
-      },
+      calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
+      vessel: { name: 'Ever Given', imoNumber: '9811000' },
       data: 'WzEsMCwxNzk1NDM1MjAwLCJFdmVyIEdpdmVuIiw5ODExMDAwLCJtZ28iLDUwMCwibCJd',
       sig: 'JzoQ_3pF3hkr5SyBQPmqgg',
     },
     {
       calculatorType: 'fuel',
-      calculatorData: {
-        fuelType: 'petrol',
-        quantity: 100.25,
-        unit: 'gal-us',
-      },
-      vessel: {
-        name: 'Αργοναύτης "Ελπίς"',
-      },
+      calculatorData: { fuelType: 'petrol', quantity: 100.25, unit: 'gal-us' },
+      vessel: { name: 'Αργοναύτης "Ελπίς"' },
       data: 'WzEsMCwxNzk1NDM1MjAwLCLOkc-BzrPOv869zrHPjc-EzrfPgiBcIs6VzrvPgM6vz4JcIiIsMCwicGV0cm9sIiwxMDAuMjUsImdhbC11cyJd',
       sig: 'n1BNAZDUPvzld7FUeAeMYA',
     },
@@ -49,10 +36,7 @@ export const PRINTED_CODES: {
         consumption: 60,
         consumptionUnit: 'l/h',
       },
-      vessel: {
-        name: 'Eendracht',
-        imoNumber: '8814275',
-      },
+      vessel: { name: 'Eendracht', imoNumber: '8814275' },
       data: 'WzEsMSwxNzk1NDM1MjAwLCJFZW5kcmFjaHQiLDg4MTQyNzUsIm1nbyIsMTIwLCJubWkiLDEwLDYwLCJsL2giXQ',
       sig: 'feiL0hDyujQCXpERVN3muQ',
     },
@@ -69,10 +53,7 @@ export const PRINTED_CODES: {
         generatorLitresPerHour: 8,
         generatorHours: 30,
       },
-      vessel: {
-        name: 'Queen Mary 2',
-        imoNumber: '9241061',
-      },
+      vessel: { name: 'Queen Mary 2', imoNumber: '9241061' },
       data: 'WzEsMSwxNzk1NDM1MjAwLCJRdWVlbiBNYXJ5IDIiLDkyNDEwNjEsImh2byIsMjIyLjI0LCJrbSIsOC41LDYuMjUsImwvbm1pIiwxMiw4LDMwXQ',
       sig: 'YMi5r57epriFudPcf7VsZA',
     },
@@ -87,35 +68,21 @@ export const PRINTED_CODES: {
         consumptionUnit: 'l/h',
         generatorLitresPerHour: 2.5,
       },
-      vessel: {
-        name: '長江號 ⛵',
-      },
+      vessel: { name: '長江號 ⛵' },
       data: 'WzEsMSwxNzk1NDM1MjAwLCLplbfmsZ_omZ8g4pu1IiwwLCJsbmciLDQwLCJtaSIsNiwyMCwibC9oIiwwLDIuNV0',
       sig: 'UzkGKlCNe69pRAR1Xx8lng',
     },
     {
       calculatorType: 'custom',
-      calculatorData: {
-        amount: 1.5,
-        unit: 't',
-      },
-      vessel: {
-        name: 'Emma Maersk',
-        imoNumber: '9321483',
-      },
+      calculatorData: { amount: 1.5, unit: 't' },
+      vessel: { name: 'Emma Maersk', imoNumber: '9321483' },
       data: 'WzEsMiwxNzk1NDM1MjAwLCJFbW1hIE1hZXJzayIsOTMyMTQ4MywxLjUsInQiXQ',
       sig: '6-efEWPxKxFxNKgkpq57Gw',
     },
     {
       calculatorType: 'custom',
-      calculatorData: {
-        amount: 250,
-        unit: 'kg',
-        description: 'Une semaine en mer d’Égée',
-      },
-      vessel: {
-        name: 'Étoile du Søndag',
-      },
+      calculatorData: { amount: 250, unit: 'kg', description: 'Une semaine en mer d’Égée' },
+      vessel: { name: 'Étoile du Søndag' },
       data: 'WzEsMiwxNzk1NDM1MjAwLCLDiXRvaWxlIGR1IFPDuG5kYWciLDAsMjUwLCJrZyIsIlVuZSBzZW1haW5lIGVuIG1lciBk4oCZw4lnw6llIl0',
       sig: 'W9Od6tUZmmB_zmivldNxmA',
     },

@@ -1,4 +1,4 @@
-import type { QrCodeRequest } from '../../src/qr-codes/qr-code-request.js'
+import type { QrCodeRequest } from '../../src/qr-codes/qr-code-schemas.js'
 
 /** QR code requests with real IMO numbers, and names with quotes, markup and non-ASCII letters. */
 export const TRIPS = [

@@ -4,8 +4,8 @@ import {
   createGuardedLookup,
   isPublicAddress,
   PrivateAddressError,
+  isEndpointUrl,
 } from '../../src/webhooks/address-guard.js'
-import { isEndpointUrl } from '../../src/webhooks/endpoint-url.js'
 
 const PUBLIC = [
   '1.1.1.1',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Webhook, WebhookVerificationError } from 'standardwebhooks'
+import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/core/config/project-root.js'
 import { postJson } from '../support/app.js'
@@ -137,6 +137,11 @@ for (const [engine, getEnvironment] of Object.entries(ENGINES)) {
     const enabled = await call('PATCH', path, { enabled: true, events: ['order.created'] })
     t.match(enabled.body, { enabled: true, disabledReason: null, events: ['order.created'] })
 
+    const { body: rotated } = await call('POST', `${path}/rotate-secret`)
+    t.not(rotated.secret, secret)
+    const hours = (Date.parse(rotated.previousSecretExpiresAt) - Date.now()) / 3_600_000
+    t.ok(hours > 23.9 && hours <= 24)
+
     t.equal((await call('DELETE', path)).status, 204)
     for (const [method, address, body] of [
       ['GET', path],
@@ -180,46 +185,6 @@ for (const [engine, getEnvironment] of Object.entries(ENGINES)) {
     t.equal(foreign.status, 404, 'of another endpoint')
   })
 }
-
-t.test('the receiver rejects forged deliveries', async (t) => {
-  const receiver = await startReceiver(t)
-  const api = await startApi(t)
-  const { path, secret } = await createEndpoint(api, receiver.url)
-  const sent = await api.call('POST', `${path}/test`)
-  t.match(sent, { status: 202, body: { type: 'webhook.test', state: 'pending' } })
-  await waitForDeliveries(api, path, 1)
-  const [received] = receiver.received()
-  if (received === undefined) throw new Error('nothing was received')
-  const { body, headers } = received
-  const webhook = new Webhook(secret)
-  t.match(webhook.verify(body, headers), { type: 'webhook.test' })
-  const old = String(Number(headers['webhook-timestamp']) - 600)
-  for (const [name, verify] of Object.entries({
-    'a tampered body': () => webhook.verify(body.replace('test', 'text'), headers),
-    'an old timestamp': () => webhook.verify(body, { ...headers, 'webhook-timestamp': old }),
-    'another ID': () => webhook.verify(body, { ...headers, 'webhook-id': 'msg_1' }),
-    'a wrong secret': () => new Webhook(`whsec_${btoa('x'.repeat(32))}`).verify(body, headers),
-  })) {
-    t.throws(verify, WebhookVerificationError, name)
-  }
-})
-
-t.test('after a rotation, both secrets verify deliveries', async (t) => {
-  const receiver = await startReceiver(t)
-  const api = await startApi(t)
-  const { path, secret } = await createEndpoint(api, receiver.url)
-  const { body: rotated } = await api.call('POST', `${path}/rotate-secret`)
-  t.not(rotated.secret, secret)
-  const hours = (Date.parse(rotated.previousSecretExpiresAt) - Date.now()) / 3_600_000
-  t.ok(hours > 23.9 && hours <= 24)
-  await api.call('POST', `${path}/test`)
-  await waitForDeliveries(api, path, 1)
-  const [received] = receiver.received()
-  t.equal(received?.headers['webhook-signature']?.split(' ').length, 2)
-  for (const each of [secret, rotated.secret as string]) {
-    new Webhook(each).verify(received?.body ?? '', received?.headers ?? {})
-  }
-})
 
 t.test('rejects invalid endpoints, with all errors', async (t) => {
   const { call } = await startOrderApi(t)
@@ -392,7 +357,8 @@ t.test('counts attempts by outcome', async (t) => {
   const receiver = await startReceiver(t)
   const api = await startApi(t)
   const { path } = await createEndpoint(api, receiver.url)
-  await api.call('POST', `${path}/test`)
+  const sent = await api.call('POST', `${path}/test`)
+  t.match(sent, { status: 202, body: { type: 'webhook.test', state: 'pending' } })
   await waitForDeliveries(api, path, 1)
   receiver.respond = (_request, response) => response.writeHead(410).end()
   await api.call('POST', `${path}/test`)

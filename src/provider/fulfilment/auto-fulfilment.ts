@@ -23,7 +23,7 @@ import {
   isPlaced,
 } from '../../orders/attempt.js'
 import type { Fulfilment } from './placement.js'
-import type { FulfilResult, ProviderFailure } from './results.js'
+import type { FulfilResult } from './provider-requests.js'
 import { findDifferences } from '../../orders/verify-response.js'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.js'
 
@@ -67,10 +67,10 @@ const reject = (detail: string, status: number | null = null): SendResult => ({
 /** Statuses of refusals that may be temporary, such as 402 for insufficient credit. */
 const TEMPORARY_STATUSES = [401, 402, 403, 408, 409, 425, 429]
 
-function describeFailure(failure: ProviderFailure): SendResult {
-  switch (failure.outcome) {
+function describeResult(result: Exclude<FulfilResult, { outcome: 'placed' }>): SendResult {
+  switch (result.outcome) {
     case 'refused': {
-      const { status, message } = failure
+      const { status, message } = result
       const detail = `The provider refused the order: ${message || 'it gave no reason'}`
       return TEMPORARY_STATUSES.includes(status) ? retry(detail, status) : reject(detail, status)
     }
@@ -78,15 +78,6 @@ function describeFailure(failure: ProviderFailure): SendResult {
       return retry('The provider cannot be reached.')
     case 'invalid_response':
       return retry('The provider sent an invalid response.')
-  }
-}
-
-function describeResult(result: Exclude<FulfilResult, { outcome: 'placed' }>): SendResult {
-  switch (result.outcome) {
-    case 'refused':
-    case 'unreachable':
-    case 'invalid_response':
-      return describeFailure(result)
     case 'portfolio_not_found':
       return reject('The provider no longer offers the portfolio that the guest chose.')
     case 'quote_mismatch':
@@ -122,25 +113,17 @@ export const erasePlacements = (tx: Queryable, orderId: string): Promise<void> =
 export const isPlacedWhenPaid = (order: Order, previousStatus: OrderStatus | null): boolean =>
   order.origin === 'guest' && previousStatus === 'pending' && order.status === 'paid'
 
-interface Options {
-  store: OrderStore
-  fulfilment: Fulfilment
-  /** Maximum duration of a request to the provider, ms */
-  maxRequestMs: number
-  /** Set by tests only */
-  retryDelaysMs?: readonly number[]
-}
-
 /**
  * Places paid guest orders with the provider, and marks them as fulfilled. Processing a message
  * again is safe, because an order that has been, or may have been, placed is never sent again.
+ *
+ * @param maxRequestMs maximum duration of a request to the provider
  */
-export function createAutoFulfilment({
-  store,
-  fulfilment,
-  maxRequestMs,
-  retryDelaysMs = RETRY_DELAYS_MS,
-}: Options) {
+export function createAutoFulfilment(
+  store: OrderStore,
+  fulfilment: Fulfilment,
+  maxRequestMs: number,
+) {
   /** Marks an order as fulfilled if it was placed automatically and matches what was confirmed. */
   async function complete(order: Order): Promise<SendResult> {
     if (order.status === 'fulfilled') return done('Placed')
@@ -202,7 +185,7 @@ export function createAutoFulfilment({
       return reject('Another attempt was allowed. An administrator can place the order.')
     }
     if (attempt?.state === 'refused') {
-      const found = await fulfilment.checkRefused(order, listRefusedAttempts(history))
+      const found = await fulfilment.findPlaced(order, listRefusedAttempts(history))
       if (found.outcome === 'found') return complete(found.order)
       // A gateway may have refused the response, and not the order.
       if (found.outcome !== 'not_placed') {
@@ -288,7 +271,7 @@ export function createAutoFulfilment({
       queuePrefix: FULFILMENT_QUEUE,
       concurrency: CONCURRENCY,
       leaseMs: MAX_REQUESTS * maxRequestMs + 10 * SECOND_MS,
-      retryDelaysMs,
+      retryDelaysMs: RETRY_DELAYS_MS,
       send,
     } satisfies Sender,
   }

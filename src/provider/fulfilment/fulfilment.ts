@@ -67,11 +67,7 @@ export default fp(
       app.portalPages.push((scope) => placementPages(scope, { fulfilment }))
     }
     if (!app.config.AUTO_FULFIL || fulfilment === null || source === null) return
-    const autoFulfilment = createAutoFulfilment({
-      store,
-      fulfilment,
-      maxRequestMs: source.maxRequestMs,
-    })
+    const autoFulfilment = createAutoFulfilment(store, fulfilment, source.maxRequestMs)
     app.events.addConsumer('fulfilment', autoFulfilment.consume, 'Automatic fulfilment')
     app.orderPage.addConsequences(async () => describePurchases)
     app.outbox.addSender(autoFulfilment.sender)

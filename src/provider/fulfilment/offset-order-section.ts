@@ -6,7 +6,7 @@ import {
   isUnresolved,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
-import { getTons } from './quote.js'
+import { getTons } from './provider-requests.js'
 import { findDifferences, isSameTons } from '../../orders/verify-response.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
@@ -87,11 +87,6 @@ function buildPurchaseWarnings(
   return warnings
 }
 
-/**
- * Added to the earliest time for the next check, because the displayed time has no seconds and
- * would be too early.
- */
-
 /** Builds the view of an attempt whose outcome is unknown. */
 function buildUnresolvedView(
   attempt: FulfilmentAttempt,
@@ -122,6 +117,7 @@ function buildUnresolvedView(
     checkUrl: fulfilment !== null ? buildUrl('fulfilment/check') : null,
     editUrl: buildUrl('edit'),
     checkedAt: providerCheck === 'not_placed' ? format.time(new Date().toISOString()) : null,
+    // A minute later, because the time shown has no seconds.
     nextCheckAt:
       isInFlight && isChecked
         ? format.time(new Date(Date.now() + remainingMs + MINUTE_MS).toISOString())

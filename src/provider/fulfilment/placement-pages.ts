@@ -90,9 +90,10 @@ const pages: FastifyPluginAsync<{ fulfilment: Fulfilment }> = async (app, { fulf
       case 'invalid_response':
       case 'unexpected_order':
       case 'quote_mismatch':
-        return renderNotice(502, describeQuoteError(result, getRequestFormatters(request)))
-      case 'portfolio_not_found':
-        return renderNotice(422, describeQuoteError(result, getRequestFormatters(request)))
+      case 'portfolio_not_found': {
+        const status = result.outcome === 'portfolio_not_found' ? 422 : 502
+        return renderNotice(status, describeQuoteError(result, getRequestFormatters(request)))
+      }
       case 'unknown':
         return render(request, reply.code(504), current, { editedGroup: 'provider' })
       case 'placed_not_recorded':

@@ -1,6 +1,6 @@
 import { findLatestAttempt, getLostProviderId } from '../../orders/attempt.js'
 import type { Fulfilment } from './placement.js'
-import { getTons } from './quote.js'
+import { getTons } from './provider-requests.js'
 import { isProportionate } from '../../orders/verify-response.js'
 import type { OrderStore } from '../../orders/store/order-store.js'
 import {

@@ -14,9 +14,11 @@ import {
   listRefusedAttempts,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
-import { createProviderCheck } from './provider-check.js'
-import { createReference, getTons, requestQuote } from './quote.js'
 import {
+  createProviderCheck,
+  createReference,
+  getTons,
+  requestQuote,
   getValue,
   isInconclusive,
   type CheckResult,
@@ -24,36 +26,8 @@ import {
   type ProviderFailure,
   type QuoteResult,
   type ResetResult,
-} from './results.js'
+} from './provider-requests.js'
 import { toAmount } from '../../orders/verify-response.js'
-
-/**
- * Measures how long ago attempts started: with the monotonic clock for recent attempts by this
- * process, with the wall clock for others.
- *
- * @param maxAgeMs older attempts are discarded
- */
-export function createAttemptTimer(maxAgeMs: number) {
-  /** `performance.now` at the start, by reference, oldest first */
-  const startTimes = new Map<string, number>()
-
-  return {
-    start(reference: string): void {
-      const now = performance.now()
-      for (const [old, time] of startTimes) {
-        if (now - time <= maxAgeMs) break
-        startTimes.delete(old)
-      }
-      startTimes.set(reference, now)
-    },
-    getElapsedMs({ reference, sentAt }: FulfilmentAttempt): number {
-      const time = startTimes.get(reference)
-      return time === undefined ? Date.now() - Date.parse(sentAt) : performance.now() - time
-    },
-    /** Attempts in memory */
-    count: (): number => startTimes.size,
-  }
-}
 
 /** A quote that an administrator or the automatic fulfilment has confirmed. */
 interface ConfirmedQuote {
@@ -95,8 +69,20 @@ export function createFulfilment(
   findProblem: (order: Order) => Promise<string | null>,
 ) {
   const maxInFlightMs = MAX_RECORDING_MS + source.maxRequestMs
-  const timer = createAttemptTimer(maxInFlightMs)
+  /** When this process started attempts, by reference and the monotonic clock */
+  const startTimes = new Map<string, number>()
   const providerCheck = createProviderCheck(store, source)
+
+  function startTimer({ reference }: FulfilmentAttempt): void {
+    startTimes.set(reference, performance.now())
+    setTimeout(() => startTimes.delete(reference), maxInFlightMs).unref()
+  }
+
+  /** How long ago an attempt started, ms; by the wall clock for attempts of other processes. */
+  function getElapsedMs({ reference, sentAt }: FulfilmentAttempt): number {
+    const startedAt = startTimes.get(reference)
+    return startedAt === undefined ? Date.now() - Date.parse(sentAt) : performance.now() - startedAt
+  }
 
   const load = async (id: string) => {
     // Read the order first, so that its version is outdated if the history changes in between.
@@ -135,30 +121,28 @@ export function createFulfilment(
     const recordRefusal = (why: Pick<FulfilmentAttempt, 'reason' | 'status'>) =>
       record(order.id, { ...attempt, state: 'refused', ...why })
 
-    if (timer.getElapsedMs(attempt) > MAX_RECORDING_MS) {
+    if (getElapsedMs(attempt) > MAX_RECORDING_MS) {
       await recordRefusal({ reason: 'recording it took too long, so it was not sent' })
       return { outcome: 'unreachable' }
     }
     const { tons, portfolioId, reference } = attempt
-    const note = `${order.orderNumber} ${reference}`
     const onBehalfOfName = getBeneficiary(order)
     const request = {
       tons,
       portfolioId,
-      note,
+      note: `${order.orderNumber} ${reference}`,
       dryRun: false,
       ...(onBehalfOfName === null ? {} : { onBehalfOfName }),
     }
     const response = await source.placeOrder(request, reference)
     switch (response.outcome) {
       case 'ok': {
-        const { id: orderSourceId, amount, tons: confirmedTons } = response.value
+        const { id: orderSourceId, amount, tons: placedTons } = response.value
         if (orderSourceId === null) return { outcome: 'unknown' }
-        const charged = toAmount(amount, attempt.currency)
         const placed: FulfilmentAttempt = {
           ...attempt,
-          ...charged,
-          tons: confirmedTons,
+          ...toAmount(amount, attempt.currency),
+          tons: placedTons,
           state: 'placed',
           orderSourceId,
         }
@@ -181,33 +165,33 @@ export function createFulfilment(
 
   /** How much longer an attempt may be in progress, ms. */
   const getRemainingMs = (attempt: FulfilmentAttempt): number =>
-    Math.max(0, maxInFlightMs - timer.getElapsedMs(attempt))
+    Math.max(0, maxInFlightMs - getElapsedMs(attempt))
+
+  /**
+   * Looks for attempts of an order at the provider; if one was placed, records the provider order ID.
+   *
+   * @param by the user who checks; by default, the one who made the attempt
+   */
+  async function findPlaced(
+    order: Order,
+    attempts: readonly FulfilmentAttempt[],
+    by?: string,
+  ): Promise<CheckResult> {
+    const result = await providerCheck.find(attempts)
+    if (result.outcome !== 'placed') return result
+    const { attempt } = result
+    const context = { by: by ?? attempt.by, ifVersions: ANY_VERSION }
+    await store.apply(order.id, { type: 'attempt', attempt }, context)
+    return { outcome: 'found', order: (await store.get(order.id)) ?? order }
+  }
 
   async function check(id: string, by: string): Promise<CheckResult> {
     const current = await load(id)
     if (current === null) return { outcome: 'not_found' }
     const { order, attempt } = current
-    if (!isUnresolved(order, attempt)) return { outcome: 'resolved', order }
-    const result = await providerCheck.find([attempt])
-    if (result.outcome !== 'placed') return result
-    const context = { by, ifVersions: ANY_VERSION }
-    await store.apply(id, { type: 'attempt', attempt: result.attempt }, context)
-    return { outcome: 'found', order: (await store.get(id)) ?? order }
-  }
-
-  /**
-   * Checks with the provider whether an order was placed although every attempt was refused; if so,
-   * records the provider order ID.
-   */
-  async function checkRefused(
-    order: Order,
-    attempts: readonly FulfilmentAttempt[],
-  ): Promise<CheckResult> {
-    const result = await providerCheck.find(attempts)
-    if (result.outcome !== 'placed') return result
-    const context = { by: result.attempt.by, ifVersions: ANY_VERSION }
-    await store.apply(order.id, { type: 'attempt', attempt: result.attempt }, context)
-    return { outcome: 'found', order: (await store.get(order.id)) ?? order }
+    return isUnresolved(order, attempt)
+      ? findPlaced(order, [attempt], by)
+      : { outcome: 'resolved', order }
   }
 
   /**
@@ -238,12 +222,9 @@ export function createFulfilment(
 
   return {
     getRemainingMs,
-    /**
-     * Checks with the provider whether an order was placed; if so, records the provider order ID.
-     */
+    /** Checks with the provider whether the unresolved attempt of an order was placed. */
     check,
-
-    checkRefused,
+    findPlaced,
     findProblem,
     findPlacementProblem,
 
@@ -279,7 +260,7 @@ export function createFulfilment(
       }
       const refused = listRefusedAttempts(current.history)
       if (refused.length > 0) {
-        const result = await checkRefused(order, refused)
+        const result = await findPlaced(order, refused)
         if (result.outcome === 'found') {
           const { orderSourceId } = result.order
           return { outcome: 'placed', order: result.order, id: orderSourceId ?? '' }
@@ -300,7 +281,7 @@ export function createFulfilment(
         tons: getTons(order),
         ...quote.price,
       }
-      timer.start(attempt.reference)
+      startTimer(attempt)
       const context: ChangeContext = { by, ifVersions: [version] }
       const recorded = await store.apply(id, { type: 'attempt', attempt }, context)
       switch (recorded.outcome) {

@@ -4,7 +4,7 @@ import {
   type CheckResult,
   type ProviderFailure,
   type QuoteResult,
-} from './results.js'
+} from './provider-requests.js'
 import type { Order } from '../../orders/order.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { joinWithAnd } from '../../orders/labels.js'

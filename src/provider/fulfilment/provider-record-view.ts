@@ -1,5 +1,5 @@
 import { findConfirmedAttempt, findLatestAttempt } from '../../orders/attempt.js'
-import { getTons } from './quote.js'
+import { getTons } from './provider-requests.js'
 import { findDifferences, isSameTons, toAmount } from '../../orders/verify-response.js'
 import { findOrderNumbers } from '../../orders/order-id.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
@@ -11,11 +11,6 @@ import { joinWithAnd } from '../../orders/labels.js'
 
 const MAX_NOTE_LENGTH = 200
 const MAX_NAMED_ORDERS = 3
-
-/** Order numbers in the provider's note; empty if the note names this order. */
-function findForeignOrderNumbers(note: string, { orderNumber }: Order): string[] {
-  return note.includes(orderNumber) ? [] : findOrderNumbers(note).slice(0, MAX_NAMED_ORDERS)
-}
 
 interface Row {
   label: string
@@ -51,99 +46,80 @@ export function buildProviderRecordView(
       ? timestamp
       : format.dateTime(timestamp)
 
-  function buildIdRow(): Row {
-    const differs = record.id !== order.orderSourceId
-    return {
+  const isOtherId = record.id !== order.orderSourceId
+  const tons = getTons(order)
+  const portfolio = portfolios.find(({ id }) => id === record.portfolioId)
+  // The confirmed price is comparable; the customer's price includes a margin.
+  const price = confirmed ?? order
+  const currency = confirmed?.currency ?? portfolio?.pricePerTon?.currency ?? DEFAULT_CURRENCY
+  const amount = record.amount && toAmount(record.amount, currency)
+  const isChargedOtherwise =
+    confirmed !== null &&
+    attempt !== null &&
+    findDifferences({ ...confirmed, tons: attempt.tons }, attempt).length > 0
+  const { note, portfolioId } = record
+  const otherNumbers = note?.includes(order.orderNumber)
+    ? []
+    : findOrderNumbers(note ?? '').slice(0, MAX_NAMED_ORDERS)
+  const expectedNote = confirmed ? `${order.orderNumber} ${confirmed.reference}` : order.orderNumber
+  const lacksReference = confirmed !== null && note !== null && !note.includes(confirmed.reference)
+
+  const rows: Row[] = [
+    {
       label: 'ID',
       name: 'ID',
-      ours: differs ? order.orderSourceId : null,
-      theirs: differs ? record.id : null,
-      differs,
-    }
-  }
-  function buildTonsRow(): Row {
-    const tons = getTons(order)
-    return {
+      ours: isOtherId ? order.orderSourceId : null,
+      theirs: isOtherId ? record.id : null,
+      differs: isOtherId,
+    },
+    {
       label: 'CO₂e',
       name: 'CO₂e',
       ours: `${format.exact(tons)} t`,
       theirs: `${format.exact(record.tons)} t`,
       differs: !isSameTons(tons, record.tons),
-    }
-  }
-  function buildAmountRow(): Row {
-    // The confirmed price is comparable; the customer's price includes a margin.
-    const ours = confirmed ?? order
-    const portfolio = portfolios.find(({ id }) => id === record.portfolioId)
-    const currency = confirmed?.currency ?? portfolio?.pricePerTon?.currency ?? DEFAULT_CURRENCY
-    const theirs = record.amount && toAmount(record.amount, currency)
-    return {
+    },
+    {
       label: 'Amount',
       name: 'amount',
-      ours: formatAmount(ours),
-      theirs: theirs && formatAmount(theirs),
+      ours: formatAmount(price),
+      theirs: amount && formatAmount(amount),
       oursHint: confirmed ? 'as confirmed' : 'customer price',
       differs:
-        theirs !== null &&
-        (theirs.amountMinor !== ours.amountMinor || theirs.currency !== ours.currency),
-    }
-  }
-  function buildChargeRow(): Row {
-    const differs =
-      confirmed !== null &&
-      attempt !== null &&
-      findDifferences({ ...confirmed, tons: attempt.tons }, attempt).length > 0
-    return {
+        amount !== null &&
+        (amount.amountMinor !== price.amountMinor || amount.currency !== price.currency),
+    },
+    {
       label: 'Charged',
       name: 'amount charged',
-      ours: differs ? formatAmount(confirmed) : null,
-      theirs: differs ? formatAmount(attempt) : null,
+      ours: isChargedOtherwise ? formatAmount(confirmed) : null,
+      theirs: isChargedOtherwise ? formatAmount(attempt) : null,
       oursHint: 'as confirmed',
-      differs,
-    }
-  }
-  function buildPortfolioRow(): Row {
-    const { portfolioId } = record
-    const portfolio = portfolios.find(({ id }) => id === portfolioId)
-    return {
+      differs: isChargedOtherwise,
+    },
+    {
       label: 'Portfolio',
       name: 'portfolio',
       ours: confirmed?.portfolioName ?? null,
       theirs: portfolioId === null ? null : (portfolio?.name ?? `No. ${portfolioId}`),
       differs: confirmed !== null && portfolioId !== null && confirmed.portfolioId !== portfolioId,
-    }
-  }
-  function buildNoteRow(): Row {
-    const { note } = record
-    const foreign = findForeignOrderNumbers(note ?? '', order)
-    const expected = confirmed ? `${order.orderNumber} ${confirmed.reference}` : order.orderNumber
-    const lacksReference =
-      confirmed !== null && note !== null && !note.includes(confirmed.reference)
-    return {
-      label: 'Note',
-      name: 'note',
-      isLong: true,
-      ...(foreign.length > 0 ? { mark: `names ${joinWithAnd(foreign)}` } : {}),
-      ours: confirmed !== null || foreign.length > 0 ? expected : null,
-      theirs: note && truncateText(note, MAX_NOTE_LENGTH),
-      differs: foreign.length > 0 || lacksReference,
-    }
-  }
-
-  const rows = [
-    buildIdRow(),
-    buildTonsRow(),
-    buildAmountRow(),
-    buildChargeRow(),
-    buildPortfolioRow(),
+    },
     {
       label: 'Placed',
       name: 'time',
       ours: confirmed && formatTimestamp(confirmed.sentAt),
-      theirs: formatTimestamp(record.createdAt ?? null),
+      theirs: formatTimestamp(record.createdAt),
       differs: false,
     },
-    buildNoteRow(),
+    {
+      label: 'Note',
+      name: 'note',
+      isLong: true,
+      ...(otherNumbers.length > 0 ? { mark: `names ${joinWithAnd(otherNumbers)}` } : {}),
+      ours: confirmed !== null || otherNumbers.length > 0 ? expectedNote : null,
+      theirs: note && truncateText(note, MAX_NOTE_LENGTH),
+      differs: otherNumbers.length > 0 || lacksReference,
+    },
   ]
   const differing = rows.filter(({ differs }) => differs).map(({ name }) => name)
   return {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { isUnresolved } from '../../orders/attempt.js'
 import type { Fulfilment } from './placement.js'
-import { isInconclusive, type ResetResult } from './results.js'
+import { isInconclusive, type ResetResult } from './provider-requests.js'
 import {
   describeCheckFailure,
   describeIncompleteList,

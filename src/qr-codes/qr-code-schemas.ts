@@ -63,3 +63,19 @@ export const QrCodeRequestSchema = Type.Unsafe<QrCodeRequest>({
     },
   ],
 })
+
+export const QrCodeResponse = Type.Object(
+  {
+    calculatorType: CalculatorTypeSchema,
+    url: Type.String({ description: 'The link encoded in the code' }),
+    data: Type.String({ description: 'Pre-fill data, URL-safe Base64 without padding' }),
+    sig: Type.String({ description: 'Signature of calculator type and data' }),
+    generatedAt: Type.String({ format: 'date-time' }),
+    expiresAt: Type.String({ format: 'date-time', description: '30 days after generatedAt' }),
+    version: Type.Integer({ description: 'QR version, 1 to 20' }),
+    errorCorrection: stringEnum(ERROR_CORRECTION_LEVELS, { description: 'Error correction level' }),
+    svg: Type.String({ description: 'SVG markup' }),
+    png: Type.String({ description: 'PNG as a data URL' }),
+  },
+  { title: 'QR code' },
+)
