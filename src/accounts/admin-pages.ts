@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { toSafeRedirectPath } from '../core/http/safe-redirect-path.js'
+import { toSafeRedirectPath } from '../core/http/request-path.js'
 import { RecentSignInRequired, SecondFactorRequired } from './authentication-problems.js'
 import { Problem } from '../core/http/problem.js'
 import { getSessionCookieName } from './session.js'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../core/http/problem.js'
-import { toSafeRedirectPath } from '../core/http/safe-redirect-path.js'
+import { toSafeRedirectPath } from '../core/http/request-path.js'
 import type { Account } from './account-store.js'
 import { toText } from './password-form.js'
 import type { SecondFactors } from './second-factor/second-factors.js'

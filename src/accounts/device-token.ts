@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { deriveKey } from '../core/config/signer.js'
-import { timingSafeEqualText } from '../core/http/timing-safe-equal.js'
+import { deriveKey, timingSafeEqualText } from '../core/config/signer.js'
 
 const DEVICE_DAYS = 365
 

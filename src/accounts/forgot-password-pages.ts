@@ -3,7 +3,7 @@ import { getClientAddress } from '../core/http/client-address.js'
 import { getRequestOrigin } from '../core/http/fetch-metadata.js'
 import { Problem } from '../core/http/problem.js'
 import { isEmail, toMailbox } from '../core/validation/email-address.js'
-import { createIdentifierHasher } from './hashed-identifier.js'
+import { createIdentifierHasher } from '../core/config/signer.js'
 import { toText } from './password-form.js'
 import { MINUTE_MS } from '../core/time.js'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Account } from './account-store.js'
-import type { HashIdentifier } from './hashed-identifier.js'
+import type { HashIdentifier } from '../core/config/signer.js'
 import { createUnmatchableHash, verifyPassword } from './password.js'
 import type { PasswordHashQueue } from './password-hash-queue.js'
 

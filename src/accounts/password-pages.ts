@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { getAuditAddress } from '../audit/audit-log.js'
 import { Problem } from '../core/http/problem.js'
-import { createIdentifierHasher } from './hashed-identifier.js'
+import { createIdentifierHasher } from '../core/config/signer.js'
 import { hashPassword, verifyPassword } from './password.js'
 import { parsePasswordForm, toText } from './password-form.js'
 import { getUser } from './principal.js'

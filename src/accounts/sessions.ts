@@ -7,8 +7,7 @@ import { endSessions } from './end-sessions.js'
 import { hasStoredFactor } from './second-factor/second-factor-store.js'
 import type { FastifyInstance } from 'fastify'
 import type { Account } from './account-store.js'
-import { deriveKey } from '../core/config/signer.js'
-import { timingSafeEqualText } from '../core/http/timing-safe-equal.js'
+import { deriveKey, timingSafeEqualText } from '../core/config/signer.js'
 import { MINUTE_MS } from '../core/time.js'
 
 /** A session of a user. Timestamps are in ms since 1970. */

@@ -5,7 +5,7 @@ import {
   type KeyValueStore,
 } from '../database/state-store/key-value-store.js'
 import type { DeviceTokens } from './device-token.js'
-import type { HashIdentifier } from './hashed-identifier.js'
+import type { HashIdentifier } from '../core/config/signer.js'
 import { DAY_MS, MINUTE_MS } from '../core/time.js'
 
 const KNOWN_ADDRESS_TTL_MS = 30 * DAY_MS

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { toSafeRedirectPath } from '../core/http/safe-redirect-path.js'
+import { toSafeRedirectPath } from '../core/http/request-path.js'
 import { Problem } from '../core/http/problem.js'
 import { checker } from '../core/validation/validator.js'
 import { Credentials } from './credentials.js'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { API_KEY_SCOPE_NAMES } from '../accounts/permissions.js'
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { DatabaseUnavailableError } from '../database/database.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { DatabaseError } from '../database/open-database.js'

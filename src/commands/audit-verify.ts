@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { AuditHead } from '../audit/audit-log.js'
 import { verifyChain } from '../audit/verify-chain.js'
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { DatabaseUnavailableError } from '../database/database.js'
 import { DatabaseError } from '../database/open-database.js'
 import { openServiceDatabase } from '../database/open-service-database.js'

@@ -2,7 +2,7 @@ import { DatabaseError } from '../database/open-database.js'
 import { DatabaseUnavailableError } from '../database/database.js'
 import { openPostgres } from '../database/postgres.js'
 import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../database/postgres-migrations.js'
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { loadConfig } from './load-config.js'
 
 /* Migrates the PostgreSQL database, as the service does at start-up. */

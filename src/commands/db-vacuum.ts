@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { DatabaseError, openDatabase } from '../database/open-database.js'
 import { REQUIRE_REWRITE, rewriteFile } from '../database/rewrite-file.js'

@@ -1,7 +1,7 @@
 import { createNocoDbClient } from '../nocodb/nocodb-client.js'
 import { NocoDbError } from '../nocodb/nocodb-error.js'
 import { setUpTable } from '../nocodb/table-setup.js'
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { CONFIG_PARTS } from '../config-parts.js'
 import { getNocoDbSettings, nocoDbConfig, nocoDbSetUpConfig } from '../nocodb/nocodb-config.js'
 import { loadConfig } from './load-config.js'

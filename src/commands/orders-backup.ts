@@ -4,7 +4,7 @@ import { backupDatabase } from '../database/backup-database.js'
 import { DatabaseError } from '../database/open-database.js'
 import { getDatabasePath } from '../database/database-path.js'
 import type { Config } from '../core/config/config.js'
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { callerDirectory, loadConfig } from './load-config.js'
 import { formatOrderCount } from './import-progress.js'
 

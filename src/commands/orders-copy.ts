@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { DatabaseError } from '../database/open-database.js'
 import { DatabaseUnavailableError } from '../database/database.js'
 import { openPostgres } from '../database/postgres.js'

@@ -9,7 +9,7 @@ import { rejectMirror } from '../nocodb/mirror-state.js'
 import { setTimeZone } from '../orders/store/store-settings.js'
 import { formatImportError, type ImportErrors } from '../orders/import/import-errors.js'
 import { importOrders } from '../orders/import/import-orders.js'
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { callerDirectory, loadConfig } from './load-config.js'
 import { createProgressBar, formatOrderCount } from './import-progress.js'
 

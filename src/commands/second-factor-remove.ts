@@ -1,4 +1,4 @@
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { endSessions } from '../accounts/end-sessions.js'
 import { deleteSecondFactors } from '../accounts/second-factor/second-factor-store.js'
 import { appendAuditEntry } from '../audit/append-audit-entry.js'

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { getLocale } from '../core/http/locale.js'
-import { logError } from '../core/http/log-error.js'
-import { Problem, createUnexpectedProblem } from '../core/http/problem.js'
+import { logError, Problem, createUnexpectedProblem } from '../core/http/problem.js'
 import type { Permission } from '../accounts/permissions.js'
 import type { StatsPeriod } from '../orders/dashboard-stats.js'
 import { EVENT_QUEUE } from '../orders/events/event-dispatcher.js'

@@ -4,7 +4,7 @@ import { DatabaseError, toDatabaseError, getErrorCode } from './database-error.j
 import { inspectDatabase } from './inspect-database.js'
 import { migrate } from './sqlite-migrations.js'
 import { dirname } from 'node:path'
-import { createDirectory } from '../core/config/create-directory.js'
+import { createDirectory } from '../core/config/read-or-create-file.js'
 import { FOLDING_VERSION } from '../core/formatting/fold-text.js'
 
 /** SQLite would apply a journal of the lost database to the new one. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
-import { LOGO_TYPES } from '../core/config/brand-logo.js'
+import { LOGO_TYPES } from '../core/config/core-config.js'
 
 /** The operator's logo, attached to each email. */
 export interface MailLogo {

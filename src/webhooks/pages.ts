@@ -6,7 +6,7 @@ import { logWebhookChange } from './log-change.js'
 import { createTooManyProblem, requireEnabled, requireFound } from './problems.js'
 import { getFormatters } from '../core/formatting/formatters.js'
 import { isLive } from '../events/message-view.js'
-import { parseDateTime } from '../core/formatting/parse-datetime.js'
+import { parseDateTime } from '../core/formatting/day-calendar.js'
 import {
   buildDeliveryView,
   buildWebhookAlerts,

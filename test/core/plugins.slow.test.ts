@@ -10,7 +10,7 @@ import { Ajv, type AnySchema } from 'ajv'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
-import { ConfigError } from '../../src/core/config/config-error.js'
+import { ConfigError } from '../../src/core/config/config-part.js'
 import { postJson, SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
@@ -272,7 +272,7 @@ t.test('creates a secret at the first start, keeps it private and reuses it', as
 })
 
 t.test('concurrent processes share one secret', async (t) => {
-  const module = new URL('../../src/core/config/session-secret.js', import.meta.url).href
+  const module = new URL('../../src/core/config/config.js', import.meta.url).href
   for (let round = 0; round < 3; round++) {
     const folder = join(temporaryFolder(t), 'data')
     const script = `console.log((await import('${module}')).readOrCreateSessionSecret('${folder}'))`

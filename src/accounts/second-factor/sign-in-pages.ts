@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { Problem } from '../../core/http/problem.js'
-import { toSafeRedirectPath } from '../../core/http/safe-redirect-path.js'
+import { toSafeRedirectPath } from '../../core/http/request-path.js'
 import { toText } from '../password-form.js'
 import type { PendingSignIns } from '../pending-sign-in.js'
 import type { SignIn } from '../sign-in.js'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
-import { toSafeRedirectPath } from '../../core/http/safe-redirect-path.js'
+import { toSafeRedirectPath } from '../../core/http/request-path.js'
 
 const WRITE = { config: { permission: 'orders:write' } } as const
 
