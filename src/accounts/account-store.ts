@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { appendAuditEntry } from '../audit/append-audit-entry.js'
-import type { AuditAction } from '../audit/audit-actions.js'
-import type { AuditActor } from '../audit/audit-entry.js'
+import { appendAuditEntry, type AuditAction, type AuditActor } from '../audit/audit-entry.js'
 import type { AdminAccount } from './admin-accounts.js'
 import type { Database, Queryable } from '../database/database.js'
 import {

@@ -4,7 +4,7 @@ import { verifyChain } from '../audit/verify-chain.js'
 import { ConfigError } from '../core/config/config-part.js'
 import { DatabaseUnavailableError } from '../database/database.js'
 import { DatabaseError } from '../database/open-database.js'
-import { openServiceDatabase } from '../database/open-service-database.js'
+import { openServiceDatabase } from '../database/database-plugin.js'
 import { loadConfig } from './load-config.js'
 
 const USAGE = `Usage: npm run -s audit:verify [-- --head POSITION:HASH]

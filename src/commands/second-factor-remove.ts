@@ -1,10 +1,10 @@
 import { ConfigError } from '../core/config/config-part.js'
 import { endSessions } from '../accounts/end-sessions.js'
 import { deleteSecondFactors } from '../accounts/second-factor/second-factor-store.js'
-import { appendAuditEntry } from '../audit/append-audit-entry.js'
+import { appendAuditEntry } from '../audit/audit-entry.js'
 import { DatabaseUnavailableError } from '../database/database.js'
 import { DatabaseError } from '../database/open-database.js'
-import { openServiceDatabase } from '../database/open-service-database.js'
+import { openServiceDatabase } from '../database/database-plugin.js'
 import { loadConfig } from './load-config.js'
 
 const USAGE = `Usage: npm run -s second-factor:remove -- EMAIL

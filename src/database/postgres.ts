@@ -24,7 +24,6 @@ function numberParameters(sql: string): string {
   if (text === undefined) {
     let count = 0
     text = sql.replaceAll('?', () => `$${++count}`)
-
     if (numbered.size < MAX_CACHED_TEXTS && sql.length < MAX_CACHED_LENGTH) numbered.set(sql, text)
   }
   return text
@@ -79,7 +78,10 @@ const MODES = {
  */
 export function openPostgres(
   url: string,
-  { poolSize, onError = () => undefined }: { poolSize: number; onError?: (error: Error) => void },
+  {
+    poolSize,
+    onError = ignore,
+  }: { poolSize: number; onError?: ((error: Error) => void) | undefined },
 ): Database {
   const pool = new pg.Pool({
     connectionString: url,

@@ -1,5 +1,4 @@
-import { appendAuditEntry } from '../audit/append-audit-entry.js'
-import { SYSTEM } from '../audit/audit-entry.js'
+import { appendAuditEntry, SYSTEM } from '../audit/audit-entry.js'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../database/database.js'
 import type { Message } from '../events/outbox.js'

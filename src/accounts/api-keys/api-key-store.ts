@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { appendAuditEntry } from '../../audit/append-audit-entry.js'
-import type { AuditActor } from '../../audit/audit-entry.js'
+import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
 import type { ApiKeyScope } from '../permissions.js'
 import type { Database } from '../../database/database.js'
 import { createUseRecorder } from '../../database/use-recorder.js'

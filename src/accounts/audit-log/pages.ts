@@ -3,8 +3,12 @@ import { AuditExportQuery, createAuditExport } from '../../audit/audit-export.js
 import { parseAuditQuery, AUDIT_PAGE_SIZE, type AuditQuery } from '../../audit/audit-query.js'
 import { getLocale } from '../../core/http/locale.js'
 import { getFormatters, type Formatters } from '../../core/formatting/formatters.js'
-import { AUDIT_ACTIONS, AUDIT_ACTION_NAMES } from '../../audit/audit-actions.js'
-import type { AuditDetails, AuditEntry } from '../../audit/audit-entry.js'
+import {
+  AUDIT_ACTIONS,
+  AUDIT_ACTION_NAMES,
+  type AuditDetails,
+  type AuditEntry,
+} from '../../audit/audit-entry.js'
 import { isObject } from '../../core/validation/is-object.js'
 import { toTime } from '../../events/message-view.js'
 

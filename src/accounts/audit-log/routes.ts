@@ -2,8 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { createValidationProblem, problemResponses, withHeaders } from '../../core/http/problem.js'
 import { stringEnum } from '../../core/validation/string-enum.js'
-import { AUDIT_ACTION_NAMES, type AuditAction } from '../../audit/audit-actions.js'
-import type { AuditEntry } from '../../audit/audit-entry.js'
+import { AUDIT_ACTION_NAMES, type AuditAction, type AuditEntry } from '../../audit/audit-entry.js'
 import {
   AuditExportQuery,
   AUDIT_CONTENT_TYPES,

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { appendAuditEntry } from '../../audit/append-audit-entry.js'
-import type { AuditActor } from '../../audit/audit-entry.js'
+import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
 import { createSecretCipher } from '../../core/config/secret-cipher.js'
 import type { Queryable } from '../../database/database.js'
 import { Problem } from '../../core/http/problem.js'

@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { createFileRewriter } from '../../database/file-rewriter.js'
+import { createFileRewriter } from '../../database/rewrite-file.js'
 import { createEraser, type Eraser } from './erase-customer.js'
 import routes from './routes.js'
 import pages from './pages.js'
@@ -18,7 +18,7 @@ export default fp(
   async (app) => {
     const { orders: store, database, events, auditLog, log } = app
     const { source } = store
-    const rewriter = createFileRewriter(source.type === 'sqlite' ? [source.path] : [], log)
+    const rewriter = createFileRewriter(source.type === 'sqlite' ? source.path : null, log)
     app.schedule('rewrite files', REWRITE_MS, () => rewriter.run())
     const isFile = database.engine === 'sqlite'
     app.decorate(
