@@ -1,13 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { getAuditActor } from '../audit/audit-log.js'
 import { problemResponses } from '../core/http/problem.js'
 import { stringEnum } from '../core/validation/string-enum.js'
-import { createDuplicateProblem, getChangedAccount } from './account-problems.js'
+import {
+  changeAccount,
+  createDuplicateProblem,
+  deleteAccount,
+  inviteAccount,
+  removeSecondFactor,
+} from './account-actions.js'
 import { ACCOUNT_STATES, type AccountState, type ManagedAccount } from './account-store.js'
-import { getLinkPath } from './account-links.js'
-import { removeSecondFactor } from './remove-second-factor.js'
-import { NewAccount, RoleSchema } from './new-account.js'
+import { NewAccount, RoleSchema } from './account-schemas.js'
 
 const nullable = (description: string, options = {}) =>
   Type.Union([Type.String(options), Type.Null()], { description })
@@ -72,7 +75,6 @@ const toResponse = ({ isConfigured, ...account }: ManagedAccount) => ({
 
 /** API for owners to manage user accounts. */
 const routes: FastifyPluginAsyncTypebox = async (app) => {
-  const { accountMail: mail } = app
   app.get(
     '/api/admin/accounts',
     {
@@ -105,17 +107,11 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { body, actor, log } = request
-      const email = body.email.toLowerCase()
-      const created = await app.accounts.invite(
-        { email, role: body.role },
-        getAuditActor(request),
-        (tx, account) => mail.enqueue(tx, 'invitation', account.id),
-      )
+      const { role } = request.body
+      const email = request.body.email.toLowerCase()
+      const created = await inviteAccount(request, { email, role })
       if (created === null) throw createDuplicateProblem(email)
-      const { account, token } = created
-      log.info({ account: account.id, by: actor }, 'account invited')
-      const inviteUrl = app.publicBaseUrl() + getLinkPath('invitation', token)
+      const { account, inviteUrl } = created
       return reply.code(201).send({ ...toResponse(account), inviteUrl })
     },
   )
@@ -136,13 +132,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         response: { 200: AccountResponse, ...problemResponses },
       },
     },
-    async (request) => {
-      const { params, body, actor, log } = request
-      const result = await app.accounts.update(params.id, body, getAuditActor(request))
-      const account = getChangedAccount(result)
-      log.info({ account: account.id, ...body, by: actor }, 'account changed')
-      return toResponse(account)
-    },
+    async (request) => toResponse(await changeAccount(request, request.params.id, request.body)),
   )
 
   app.delete(
@@ -159,7 +149,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         response: { 200: AccountResponse, ...problemResponses },
       },
     },
-    async (request) => toResponse(await removeSecondFactor(app, request, request.params.id)),
+    async (request) => toResponse(await removeSecondFactor(request, request.params.id)),
   )
 
   app.delete(
@@ -176,9 +166,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { params, actor, log } = request
-      getChangedAccount(await app.accounts.remove(params.id, getAuditActor(request)))
-      log.info({ account: params.id, by: actor }, 'account deleted')
+      await deleteAccount(request, request.params.id)
       return reply.code(204).send(null)
     },
   )

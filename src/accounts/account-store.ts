@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { appendAuditEntry, type AuditAction, type AuditActor } from '../audit/audit-entry.js'
-import type { AdminAccount } from './admin-accounts.js'
+import type { AdminAccount } from './account-config.js'
 import type { Database, Queryable } from '../database/database.js'
 import {
   consumeLink,
@@ -9,7 +9,7 @@ import {
   findLinkAccount,
   type LinkPurpose,
 } from './account-links.js'
-import { endSessions } from './end-sessions.js'
+import { endSessions } from './sessions.js'
 import type { Role } from './permissions.js'
 import { deleteSecondFactors, listSecuredEmails } from './second-factor/second-factor-store.js'
 import { listSpellings, toMailbox } from '../core/validation/email-address.js'

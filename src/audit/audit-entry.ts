@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { insertRow } from '../database/insert-rows.js'
 import type { Queryable } from '../database/database.js'
 
 /** Additional information about an action. Never contains secrets or personal data of customers. */
@@ -118,10 +119,6 @@ export async function appendAuditEntry(
     details: JSON.stringify(details),
   }
   const hash = hashAuditEntry(entry, chain.head_hash)
-  await tx.query(
-    `INSERT INTO audit_log (position, at, action, actor, address, details, hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [entry.position, entry.at, action, actor, address, entry.details, hash],
-  )
+  await insertRow(tx, 'audit_log', { ...entry, hash })
   await tx.query('UPDATE audit_chain SET head_hash = ? WHERE id = 1', [hash])
 }

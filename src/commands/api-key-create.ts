@@ -6,8 +6,11 @@ import { DatabaseUnavailableError } from '../database/database.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { DatabaseError } from '../database/open-database.js'
 import { openServiceDatabase } from '../database/database-plugin.js'
-import { createApiKeyStore } from '../accounts/api-keys/api-key-store.js'
-import { NewApiKeyRequest, validateNewApiKey } from '../accounts/api-keys/new-api-key.js'
+import {
+  createApiKeyStore,
+  NewApiKeyRequest,
+  validateNewApiKey,
+} from '../accounts/api-keys/api-key-store.js'
 import { loadConfig } from './load-config.js'
 
 const USAGE = `Usage: npm run -s api-key:create -- --name NAME --scopes SCOPE,SCOPE [--expires DATE_TIME]

@@ -1,5 +1,5 @@
 import { ConfigError } from '../core/config/config-part.js'
-import { endSessions } from '../accounts/end-sessions.js'
+import { endSessions } from '../accounts/sessions.js'
 import { deleteSecondFactors } from '../accounts/second-factor/second-factor-store.js'
 import { appendAuditEntry } from '../audit/audit-entry.js'
 import { DatabaseUnavailableError } from '../database/database.js'

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
-import type { ApiKeyScope } from '../permissions.js'
+import { type ApiKeyScope, API_KEY_SCOPE_NAMES } from '../permissions.js'
 import type { Database } from '../../database/database.js'
+import { insertRow } from '../../database/insert-rows.js'
 import { createUseRecorder } from '../../database/use-recorder.js'
-import type { NewApiKeyRequest } from './new-api-key.js'
 import { createKey, getKeyHint, hashKey, isWellFormedKey } from './key-format.js'
+import { Type, type Static } from '@sinclair/typebox'
+import { MINUTE_MS } from '../../core/time.js'
+import { stringEnum } from '../../core/validation/string-enum.js'
+import { textLine } from '../../core/validation/text-rules.js'
+import { checker, type ValidationResult } from '../../core/validation/validator.js'
 
 /** An API key, without the key itself. Timestamps are ISO 8601. */
 export interface ApiKey {
@@ -35,7 +40,7 @@ interface Row {
   revoked_at: number | null
 }
 
-const LAST_USED_PRECISION_MS = 5 * 60 * 1000
+const LAST_USED_PRECISION_MS = 5 * MINUTE_MS
 
 const formatTime = (time: number | null): string | null =>
   time === null ? null : new Date(time).toISOString()
@@ -53,10 +58,7 @@ const toApiKey = (row: Row): ApiKey => ({
 })
 
 /** Whether a key can be used. */
-export const isActive = ({
-  expiresAt,
-  revokedAt,
-}: Pick<ApiKey, 'expiresAt' | 'revokedAt'>): boolean =>
+export const isActive = ({ expiresAt, revokedAt }: ApiKey): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
 
 /**
@@ -89,12 +91,8 @@ export function createApiKeyStore(database: Database) {
         last_used_at: null,
         revoked_at: null,
       }
-      const columns = Object.keys(row)
       await database.write(async (tx) => {
-        await tx.query(
-          `INSERT INTO api_keys (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-          Object.values(row) as (string | number | null)[],
-        )
+        await insertRow(tx, 'api_keys', row)
         const details = { id: row.id, name, scopes, expiresAt }
         await appendAuditEntry(tx, { action: 'api_key.created', ...by, details })
       })
@@ -131,8 +129,8 @@ export function createApiKeyStore(database: Database) {
       const [row] = await database.query<Row>('SELECT * FROM api_keys WHERE key_hash = ?', [
         hashKey(token),
       ])
-      if (row === undefined || !isActive(toApiKey(row))) return null
-      return toApiKey(row)
+      const key = row === undefined ? null : toApiKey(row)
+      return key && isActive(key) ? key : null
     },
 
     /** Records that a key was used, at most once in 5 minutes. */
@@ -142,3 +140,41 @@ export function createApiKeyStore(database: Database) {
 }
 
 export type ApiKeyStore = ReturnType<typeof createApiKeyStore>
+
+export const Scope = stringEnum<ApiKeyScope>(API_KEY_SCOPE_NAMES)
+
+export const NewApiKeyRequest = Type.Object(
+  {
+    name: textLine({
+      maxLength: 80,
+      description: 'What the key is for; shown in the history of the orders that it changes',
+    }),
+    scopes: Type.Array(Scope, {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'What the key can do',
+    }),
+    expiresAt: Type.Optional(
+      Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+        description: 'When the key expires; if omitted or null, it does not expire',
+      }),
+    ),
+  },
+  {
+    title: 'New API key',
+    additionalProperties: false,
+    examples: [{ name: 'Web shop', scopes: ['orders:read', 'orders:write'] }],
+  },
+)
+export type NewApiKeyRequest = Static<typeof NewApiKeyRequest>
+
+const validate = checker(NewApiKeyRequest)
+
+/** Validates a key to create, and lists every error. */
+export function validateNewApiKey(value: unknown): ValidationResult<NewApiKeyRequest> {
+  const result = validate(value)
+  if (!result.ok || result.value.expiresAt == null) return result
+  return Date.parse(result.value.expiresAt) > Date.now()
+    ? result
+    : { ok: false, errors: [{ path: 'expiresAt', message: 'must be in the future' }] }
+}

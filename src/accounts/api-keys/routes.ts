@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { getAuditActor } from '../../audit/audit-log.js'
 import { createValidationProblem, Problem, problemResponses } from '../../core/http/problem.js'
-import { NewApiKeyRequest, Scope, validateNewApiKey } from './new-api-key.js'
+import { NewApiKeyRequest, Scope, validateNewApiKey } from './api-key-store.js'
 
 const dateTime = (description: string) => Type.String({ format: 'date-time', description })
 const nullableDateTime = (description: string) =>
@@ -39,6 +39,7 @@ const CreatedApiKey = Type.Object(
   { title: 'Created API key' },
 )
 
+const config = { permission: 'api-keys:manage' } as const
 const tags = ['API keys']
 
 /** API for owners to manage API keys. */
@@ -46,7 +47,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/api-keys',
     {
-      config: { permission: 'api-keys:manage' },
+      config,
       schema: {
         tags,
         operationId: 'listApiKeys',
@@ -60,7 +61,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/api/admin/api-keys',
     {
-      config: { permission: 'api-keys:manage' },
+      config,
       bodyLimit: 16 * 1024,
       // Not compressed, because the size of a compressed response can reveal the key (BREACH).
       compress: false,
@@ -83,7 +84,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete(
     '/api/admin/api-keys/:id',
     {
-      config: { permission: 'api-keys:manage' },
+      config,
       schema: {
         tags,
         operationId: 'revokeApiKey',

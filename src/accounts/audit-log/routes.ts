@@ -42,6 +42,7 @@ const Link = Type.String({ description: 'First and next page (RFC 8288)' })
 
 const toResponse = ({ at, ...entry }: AuditEntry) => ({ ...entry, at: new Date(at).toISOString() })
 
+const config = { permission: 'audit-log:read' } as const
 const tags = ['Audit log']
 
 /** The API and the page of the audit log. */
@@ -50,7 +51,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/audit-log',
     {
-      config: { permission: 'audit-log:read' },
+      config,
       schema: {
         tags,
         operationId: 'listAuditLog',
@@ -76,7 +77,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/audit-log/export',
     {
-      config: { permission: 'audit-log:read' },
+      config,
       schema: {
         tags,
         operationId: 'exportAuditLog',

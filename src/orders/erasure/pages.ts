@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { toText } from '../../accounts/password-form.js'
+import { toText } from '../../core/validation/is-object.js'
 import { Customer } from './routes.js'
 import { getNumberFormatter } from '../../core/formatting/number-formatter.js'
 import { getLocale } from '../../core/http/locale.js'
