@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { getAuditActor } from '../audit/audit-log.js'
 import { Problem } from '../core/http/problem.js'
 import { getLinkPath } from './account-links.js'
-import type { NewAccount } from './account-schemas.js'
-import type { AccountChangeResult, AccountChanges, ManagedAccount } from './account-store.js'
+import type { AccountChanges, ManagedAccount, NewAccount } from './account-schemas.js'
+import type { AccountChangeResult } from './account-store.js'
 
 /* What owners can do with the accounts of others, through the API and on the pages. */
 

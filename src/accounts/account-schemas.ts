@@ -38,3 +38,48 @@ export const NewAccount = Type.Object(
   },
 )
 export type NewAccount = Static<typeof NewAccount>
+
+const nullable = (description: string, options = {}) =>
+  Type.Union([Type.String(options), Type.Null()], { description })
+
+/** An account without its password hash, for account management. */
+export const ManagedAccount = Type.Object(
+  {
+    /** The email, for accounts from ADMIN_ACCOUNTS */
+    id: Type.String({ description: 'ID of the account' }),
+    email: Type.String(),
+    role: RoleSchema,
+    state: stringEnum(['active', 'invited', 'disabled'], {
+      description: 'invited: until the person has chosen a password',
+    }),
+    source: stringEnum(['portal', 'configuration'], {
+      description: 'configuration: listed in ADMIN_ACCOUNTS, and cannot be changed here',
+    }),
+    createdBy: nullable('Who created the account; null for accounts from the configuration'),
+    createdAt: nullable('When the account was created; null for accounts from the configuration', {
+      format: 'date-time',
+    }),
+    hasSecondFactor: Type.Boolean({
+      description: 'Whether it has a passkey or an authenticator app',
+    }),
+  },
+  { title: 'Account' },
+)
+export type ManagedAccount = Static<typeof ManagedAccount>
+export type AccountState = ManagedAccount['state']
+
+export const AccountChanges = Type.Object(
+  {
+    role: Type.Optional(RoleSchema),
+    disabled: Type.Optional(
+      Type.Boolean({ description: 'A disabled account cannot sign in, and its sessions end' }),
+    ),
+  },
+  {
+    title: 'Account changes',
+    additionalProperties: false,
+    minProperties: 1,
+    examples: [{ role: 'operator' }],
+  },
+)
+export type AccountChanges = Static<typeof AccountChanges>

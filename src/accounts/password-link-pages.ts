@@ -45,7 +45,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const key = `reset:account:${app.hashIdentifier('reset', email)}`
     if ((await app.stateStore.consume(key, PER_EMAIL)) > 0) return
     const account = (await app.accounts.list()).find((one) => toMailbox(one.email) === email)
-    if (account?.state !== 'active' || account.isConfigured) return
+    if (account?.state !== 'active' || account.source === 'configuration') return
     await app.database.write((tx) => mail.enqueue(tx, 'password-reset', account.id))
   }
 

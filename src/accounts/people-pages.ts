@@ -7,8 +7,7 @@ import {
   removeSecondFactor,
 } from './account-actions.js'
 import { getLinkPath } from './account-links.js'
-import type { AccountState, ManagedAccount } from './account-store.js'
-import { NewAccount } from './account-schemas.js'
+import { NewAccount, type AccountState, type ManagedAccount } from './account-schemas.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS, ROLES } from './permissions.js'
 import { getRequestFormatters } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
@@ -61,7 +60,8 @@ interface NewLink {
 const EMPTY_FORM: InviteForm = { email: '', role: 'viewer', errors: {} }
 
 const buildPersonView = (account: ManagedAccount, current: string, format: Formatters) => {
-  const { id, email, role, state, isConfigured, createdBy, createdAt } = account
+  const { id, email, role, state, createdBy, createdAt } = account
+  const isConfigured = account.source === 'configuration'
   const path = `${PEOPLE_URL}/${id}`
   const canChange = !isConfigured && email !== current
   return {

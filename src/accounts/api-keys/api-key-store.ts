@@ -11,20 +11,65 @@ import { stringEnum } from '../../core/validation/string-enum.js'
 import { textLine } from '../../core/validation/text-rules.js'
 import { checker, type ValidationResult } from '../../core/validation/validator.js'
 
-/** An API key, without the key itself. Timestamps are ISO 8601. */
-export interface ApiKey {
-  id: string
-  name: string
-  /** The last characters of the key */
-  hint: string
-  scopes: ApiKeyScope[]
-  createdBy: string
-  createdAt: string
-  /** `null` if it never expires */
-  expiresAt: string | null
-  /** Accurate to a few minutes; `null` if the key was never used */
-  lastUsedAt: string | null
-  revokedAt: string | null
+export const Scope = stringEnum<ApiKeyScope>(API_KEY_SCOPE_NAMES)
+
+const dateTime = (description: string) => Type.String({ format: 'date-time', description })
+const nullableDateTime = (description: string) =>
+  Type.Union([dateTime(description), Type.Null()], { description })
+
+/** What the responses about new and existing keys have in common. */
+export const apiKeyFields = {
+  id: Type.String({ description: 'ID of the key' }),
+  name: Type.String(),
+  scopes: Type.Array(Scope),
+  createdAt: dateTime('When the key was created'),
+  expiresAt: nullableDateTime('When the key expires; null if never'),
+}
+
+/** An API key, without the key itself. */
+export const ApiKey = Type.Object({
+  ...apiKeyFields,
+  hint: Type.String({ description: 'The last characters of the key' }),
+  createdBy: Type.String(),
+  lastUsedAt: nullableDateTime('When the key was last used, to within a few minutes'),
+  revokedAt: nullableDateTime('When the key was revoked'),
+})
+export type ApiKey = Static<typeof ApiKey>
+
+export const NewApiKeyRequest = Type.Object(
+  {
+    name: textLine({
+      maxLength: 80,
+      description: 'What the key is for; shown in the history of the orders that it changes',
+    }),
+    scopes: Type.Array(Scope, {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'What the key can do',
+    }),
+    expiresAt: Type.Optional(
+      Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+        description: 'When the key expires; if omitted or null, it does not expire',
+      }),
+    ),
+  },
+  {
+    title: 'New API key',
+    additionalProperties: false,
+    examples: [{ name: 'Web shop', scopes: ['orders:read', 'orders:write'] }],
+  },
+)
+export type NewApiKeyRequest = Static<typeof NewApiKeyRequest>
+
+const validate = checker(NewApiKeyRequest)
+
+/** Validates a key to create, and lists every error. */
+export function validateNewApiKey(value: unknown): ValidationResult<NewApiKeyRequest> {
+  const result = validate(value)
+  if (!result.ok || result.value.expiresAt == null) return result
+  return Date.parse(result.value.expiresAt) > Date.now()
+    ? result
+    : { ok: false, errors: [{ path: 'expiresAt', message: 'must be in the future' }] }
 }
 
 interface Row {
@@ -140,41 +185,3 @@ export function createApiKeyStore(database: Database) {
 }
 
 export type ApiKeyStore = ReturnType<typeof createApiKeyStore>
-
-export const Scope = stringEnum<ApiKeyScope>(API_KEY_SCOPE_NAMES)
-
-export const NewApiKeyRequest = Type.Object(
-  {
-    name: textLine({
-      maxLength: 80,
-      description: 'What the key is for; shown in the history of the orders that it changes',
-    }),
-    scopes: Type.Array(Scope, {
-      minItems: 1,
-      uniqueItems: true,
-      description: 'What the key can do',
-    }),
-    expiresAt: Type.Optional(
-      Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-        description: 'When the key expires; if omitted or null, it does not expire',
-      }),
-    ),
-  },
-  {
-    title: 'New API key',
-    additionalProperties: false,
-    examples: [{ name: 'Web shop', scopes: ['orders:read', 'orders:write'] }],
-  },
-)
-export type NewApiKeyRequest = Static<typeof NewApiKeyRequest>
-
-const validate = checker(NewApiKeyRequest)
-
-/** Validates a key to create, and lists every error. */
-export function validateNewApiKey(value: unknown): ValidationResult<NewApiKeyRequest> {
-  const result = validate(value)
-  if (!result.ok || result.value.expiresAt == null) return result
-  return Date.parse(result.value.expiresAt) > Date.now()
-    ? result
-    : { ok: false, errors: [{ path: 'expiresAt', message: 'must be in the future' }] }
-}
