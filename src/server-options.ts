@@ -2,9 +2,8 @@ import { LogController, type FastifyHttpOptions, type FastifyServerOptions } fro
 import type { Server } from 'node:http'
 import { normalizeUrl } from './core/http/request-path.js'
 import { handleClientError } from './core/server/error-handler.js'
-import { genReqId } from './core/http/request-id.js'
-import { loggerOptions } from './core/server/telemetry.js'
-import { parseTrustProxy } from './core/config/trust-proxy.js'
+import { genReqId, loggerOptions } from './core/server/telemetry.js'
+import { parseTrustProxy } from './core/http/client-address.js'
 
 /** Destination of the log; standard output by default. */
 export type LogStream = NonNullable<Exclude<FastifyServerOptions['logger'], boolean>>['stream']

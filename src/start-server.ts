@@ -5,7 +5,7 @@ import { buildApp, type Extras } from './app.js'
 import { DatabaseError } from './database/open-database.js'
 import { DatabaseUnavailableError } from './database/database.js'
 import type { FirstAdministrator } from './accounts/configured-accounts.js'
-import { ConfigError } from './core/config/config-error.js'
+import { ConfigError } from './core/config/config-part.js'
 
 /** Errors that an operator can fix get a plain message; other errors include the stack. */
 function describeStartError(error: unknown): string {

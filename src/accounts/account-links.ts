@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { insertRow } from '../database/insert-rows.js'
 import type { Queryable } from '../database/database.js'
 import { HOUR_MS, MINUTE_MS } from '../core/time.js'
 
@@ -25,11 +26,13 @@ export async function createLink(
   const token = randomBytes(32).toString('base64url')
   const now = Date.now()
   await tx.query('DELETE FROM account_links WHERE expires_at <= ?', [now])
-  await tx.query(
-    `INSERT INTO account_links (token_hash, account_id, purpose, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?)`,
-    [hashToken(token), accountId, purpose, now, now + LINK_PURPOSES[purpose].lifetimeMs],
-  )
+  await insertRow(tx, 'account_links', {
+    token_hash: hashToken(token),
+    account_id: accountId,
+    purpose,
+    created_at: now,
+    expires_at: now + LINK_PURPOSES[purpose].lifetimeMs,
+  })
   return token
 }
 

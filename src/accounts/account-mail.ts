@@ -4,9 +4,21 @@ import type { Queryable } from '../database/database.js'
 import { MAX_SEND_MS, type MailDelivery, type RenderedMail } from '../mail/mail-delivery.js'
 import { enqueueMessage, type Message } from '../events/outbox.js'
 import type { Sender, SendResult } from '../events/outbox-worker.js'
-import { isNotice, NOTICE_TEXTS, type Notice, type NoticePayload } from './notices.js'
+import {
+  isNotice,
+  LINK_TEXTS,
+  NOTICE_FRAME,
+  NOTICE_TEXTS,
+  type MailText,
+  type Notice,
+  type NoticePayload,
+} from './account-mail-texts.js'
 import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
-import { HOUR_MS, MINUTE_MS } from '../core/time.js'
+import { HOUR_MS, MINUTE_MS, DAY_MS } from '../core/time.js'
+import fp from 'fastify-plugin'
+import { getAuditAddress } from '../audit/audit-log.js'
+import { getBrowserName } from './browser-name.js'
+import { findUser } from './principal.js'
 
 const QUEUE = 'account-mail'
 
@@ -18,34 +30,6 @@ const GRACE_MS = 15_000
 /** The link is created when the email is sent, so that its token is not stored. */
 interface Payload {
   accountId: string
-}
-
-interface Text {
-  title: (brand: string) => string
-  paragraphs: string[]
-  link: string
-  footer: string
-}
-
-const LINK_TEXTS: Record<LinkPurpose, Text> = {
-  invitation: {
-    title: (brand) => `You are invited to ${brand}`,
-    paragraphs: [
-      'An administrator created an account for this email address. Choose a password to start using it.',
-      'The link works once, within 72 hours.',
-    ],
-    link: 'Choose a password',
-    footer: 'If you do not expect this invitation, ignore this email.',
-  },
-  'password-reset': {
-    title: (brand) => `Reset your ${brand} password`,
-    paragraphs: [
-      'Someone asked to reset the password of your account. If it was you, choose a new password.',
-      'The link works once, within 30 minutes.',
-    ],
-    link: 'Choose a new password',
-    footer: 'If it was not you, ignore this email: your password has not changed.',
-  },
 }
 
 type Services = Pick<
@@ -81,7 +65,7 @@ export function createAccountMail(app: Services) {
   })
 
   async function render(
-    { title, paragraphs, link, footer }: Text,
+    { title, paragraphs, link, footer }: MailText,
     url: string,
   ): Promise<RenderedMail> {
     const { BRAND_NAME } = app.config
@@ -100,29 +84,24 @@ export function createAccountMail(app: Services) {
     }
   }
 
-  /** Cancels a notice if the account no longer exists. */
-  async function sendNotice(
-    mailDelivery: MailDelivery,
-    { id, payload }: Message,
-    notice: Notice,
-    signal: AbortSignal,
-  ): Promise<SendResult> {
-    const { email, at, by } = payload as NoticePayload
-    if ((await app.accounts.find(email)) === null) {
-      return { outcome: 'cancelled', status: null, detail: 'No longer needed' }
+  /** What to send for a message; `null` if it is no longer needed. */
+  async function prepare({
+    type,
+    payload,
+  }: Message): Promise<{ to: string; text: MailText; path: string } | null> {
+    if (isNotice(type)) {
+      const { email, at, by } = payload as NoticePayload
+      if ((await app.accounts.find(email)) === null) return null
+      const { title, text } = NOTICE_TEXTS[type]
+      const paragraphs = [text, `${times.format(at)}: ${by}`]
+      return { to: email, text: { ...NOTICE_FRAME, title, paragraphs }, path: '/admin/account' }
     }
-    const { title, text } = NOTICE_TEXTS[notice]
-    const content = await render(
-      {
-        title,
-        paragraphs: [text, `${times.format(at)}: ${by}`],
-        link: 'Open your account',
-        footer:
-          'If it was not you, change your password, sign out all other devices, and tell an owner of this service.',
-      },
-      `${app.publicBaseUrl()}/admin/account`,
-    )
-    return mailDelivery.send({ ...content, id, to: email }, signal)
+    const purpose = type as LinkPurpose
+    const { accountId } = payload as Payload
+    const account = await app.accounts.get(accountId)
+    const token = await app.accounts.createLink(accountId, purpose)
+    if (account === null || token === null) return null
+    return { to: account.email, text: LINK_TEXTS[purpose], path: getLinkPath(purpose, token) }
   }
 
   async function send(
@@ -130,20 +109,16 @@ export function createAccountMail(app: Services) {
     message: Message,
     signal: AbortSignal,
   ): Promise<SendResult> {
-    const { id, type, payload, createdAt } = message
-    if (isNotice(type)) return sendNotice(mailDelivery, message, type, signal)
-    const purpose = type as LinkPurpose
-    const { accountId } = payload as Payload
-    const account = await app.accounts.get(accountId)
-    const isLate = Date.now() - createdAt > LINK_PURPOSES[purpose].lifetimeMs
-    const token = isLate ? null : await app.accounts.createLink(accountId, purpose)
-    if (account === null || token === null) {
+    const { id, type, createdAt } = message
+    const isLate =
+      !isNotice(type) && Date.now() - createdAt > LINK_PURPOSES[type as LinkPurpose].lifetimeMs
+    const mail = isLate ? null : await prepare(message)
+    if (mail === null) {
       const detail = isLate ? 'Too late: the link would have expired' : 'No longer needed'
       return { outcome: 'cancelled', status: null, detail }
     }
-    const url = app.publicBaseUrl() + getLinkPath(purpose, token)
-    const content = await render(LINK_TEXTS[purpose], url)
-    return mailDelivery.send({ ...content, id, to: account.email }, signal)
+    const content = await render(mail.text, app.publicBaseUrl() + mail.path)
+    return mailDelivery.send({ ...content, id, to: mail.to }, signal)
   }
 
   return {
@@ -170,3 +145,48 @@ export function createAccountMail(app: Services) {
 }
 
 export type AccountMail = ReturnType<typeof createAccountMail>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Emails the user of an account about a request, if emails are configured. Never throws: a
+     * notice that cannot be queued is logged.
+     *
+     * @param email of the account
+     */
+    notifyUser(request: FastifyRequest, email: string, notice: Notice): Promise<void>
+  }
+}
+
+/** Notices to users about their own accounts. */
+export default fp(
+  async (app) => {
+    /** Whether the user was notified of the same recently. */
+    async function isRepeated(email: string, by: string, notice: Notice): Promise<boolean> {
+      const limits: Partial<Record<Notice, [key: string, windowMs: number]>> = {
+        'sign_in.failed': [app.hashIdentifier('failed', email), DAY_MS],
+        // Programs keep no device cookie.
+        'sign_in.new_device': [app.hashIdentifier('device', email, by), 30 * DAY_MS],
+      }
+      const limit = limits[notice]
+      if (limit === undefined) return false
+      const [key, windowMs] = limit
+      return (await app.stateStore.consume(`notice:${key}`, { limit: 1, windowMs })) > 0
+    }
+
+    app.decorate('notifyUser', async (request, email, notice) => {
+      if (app.mailDelivery === null) return
+      const user = findUser(request)?.email ?? email
+      const browser = getBrowserName(request.headers['user-agent'] ?? '')
+      const by = user === email ? `${browser}, ${getAuditAddress(request) ?? ''}` : user
+      const payload: NoticePayload = { email, at: Date.now(), by }
+      try {
+        if (await isRepeated(email, by, notice)) return
+        await enqueueAccountMail(app.database, email, { type: notice, payload })
+      } catch (err) {
+        request.log.error({ err, notice }, 'the user was not notified')
+      }
+    })
+  },
+  { name: 'notify-user', dependencies: ['security', 'mail', 'state-store'] },
+)

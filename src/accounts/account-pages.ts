@@ -1,11 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getLocale } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
-import { getOwn } from '../core/validation/is-object.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from './permissions.js'
 import { getBrowserName } from './browser-name.js'
 import type { Session } from './sessions.js'
 import { getUser } from './principal.js'
+import { endOtherSessions, endOwnSession } from './session-routes.js'
 
 /** Base path of the actions on sessions. */
 const SESSIONS_URL = '/admin/account/sessions'
@@ -49,7 +49,7 @@ const OWN_WITHOUT_FACTOR = { config: { ...OWN.config, withoutSecondFactor: true 
 const ACCOUNT_URL = '/admin/account'
 
 /** Flash messages, by code. */
-const SUCCESS: Partial<Record<string, string>> = {
+const SUCCESS = {
   'password-changed': 'Your password was changed, and all other devices were signed out.',
   'session-ended': 'The device was signed out.',
   'other-sessions-ended': 'All other devices were signed out.',
@@ -62,7 +62,6 @@ const pages: FastifyPluginAsync = async (app) => {
     const { email, role } = user
     const sessions = await app.sessions.list(user)
     const isConfigured = app.configuredAccounts.some((account) => account.email === email)
-    const text = getOwn(SUCCESS, reply.consumeFlash()?.code ?? '')
     return reply.renderView(
       { page: 'accounts/account' },
       {
@@ -71,7 +70,7 @@ const pages: FastifyPluginAsync = async (app) => {
           description: ROLE_DESCRIPTIONS[role],
           passwordUrl: isConfigured ? null : `${ACCOUNT_URL}/password`,
         },
-        success: text === undefined ? null : { text },
+        success: reply.consumeFlashText(SUCCESS),
         sessions: buildSessionsView(sessions, user.session, {
           locale: getLocale(request.headers['accept-language']),
           timeZone: app.config.TIME_ZONE,
@@ -81,25 +80,16 @@ const pages: FastifyPluginAsync = async (app) => {
   })
 
   app.post(`${SESSIONS_URL}/end-others`, OWN, async (request, reply) => {
-    const { log } = request
-    const { email, session } = getUser(request)
-    await app.sessions.endOthers(email, session.id)
-    log.info({ email }, 'other sessions ended')
-    await app.auditLog.record(request, { action: 'session.revoked', details: { others: true } })
-    reply.setFlash({ code: 'other-sessions-ended', orderId: '' })
+    await endOtherSessions(request)
+    reply.setFlash({ code: 'other-sessions-ended' })
     return reply.redirect(ACCOUNT_URL, 303)
   })
 
   app.post<{ Params: { id: string } }>(`${SESSIONS_URL}/:id/end`, OWN, async (request, reply) => {
-    const { params, log } = request
-    const { email } = getUser(request)
-    if (!(await app.sessions.end(email, params.id))) {
+    if (!(await endOwnSession(request, request.params.id))) {
       throw new Problem(404, 'This session does not exist, or has already ended.')
     }
-    log.info({ email, session: params.id }, 'session ended')
-    const details = { session: params.id }
-    await app.auditLog.record(request, { action: 'session.revoked', details })
-    reply.setFlash({ code: 'session-ended', orderId: '' })
+    reply.setFlash({ code: 'session-ended' })
     return reply.redirect(ACCOUNT_URL, 303)
   })
 }

@@ -1,43 +1,23 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { getAuditActor } from '../audit/audit-log.js'
 import { problemResponses } from '../core/http/problem.js'
-import { stringEnum } from '../core/validation/string-enum.js'
-import { createDuplicateProblem, getChangedAccount } from './account-problems.js'
-import { ACCOUNT_STATES, type AccountState, type ManagedAccount } from './account-store.js'
-import { getLinkPath } from './account-links.js'
-import { removeSecondFactor } from './remove-second-factor.js'
-import { NewAccount, RoleSchema } from './new-account.js'
+import {
+  changeAccount,
+  createDuplicateProblem,
+  deleteAccount,
+  inviteAccount,
+  removeSecondFactor,
+} from './account-actions.js'
+import { AccountChanges, ManagedAccount, NewAccount } from './account-schemas.js'
 
-const nullable = (description: string, options = {}) =>
-  Type.Union([Type.String(options), Type.Null()], { description })
-
-const id = Type.String({ description: 'ID of the account' })
-
-const fields = {
-  id,
-  email: Type.String(),
-  role: RoleSchema,
-  state: stringEnum<AccountState>(ACCOUNT_STATES, {
-    description: 'invited: until the person has chosen a password',
-  }),
-  source: stringEnum(['portal', 'configuration'] as const, {
-    description: 'configuration: listed in ADMIN_ACCOUNTS, and cannot be changed here',
-  }),
-  createdBy: nullable('Who created the account; null for accounts from the configuration'),
-  createdAt: nullable('When the account was created; null for accounts from the configuration', {
-    format: 'date-time',
-  }),
-  hasSecondFactor: Type.Boolean({
-    description: 'Whether it has a passkey or an authenticator app',
-  }),
-}
-
-const AccountResponse = Type.Object(fields, { title: 'Account' })
-const AccountList = Type.Object({ items: Type.Array(Type.Object(fields)) }, { title: 'Accounts' })
+const id = ManagedAccount.properties.id
+const AccountList = Type.Object(
+  { items: Type.Array(Type.Object(ManagedAccount.properties)) },
+  { title: 'Accounts' },
+)
 const CreatedAccount = Type.Object(
   {
-    ...fields,
+    ...ManagedAccount.properties,
     inviteUrl: Type.String({
       description:
         'URL where the person chooses a password; works once, within 72 hours, and is not shown again',
@@ -46,33 +26,12 @@ const CreatedAccount = Type.Object(
   { title: 'Created account' },
 )
 
-const AccountChanges = Type.Object(
-  {
-    role: Type.Optional(RoleSchema),
-    disabled: Type.Optional(
-      Type.Boolean({ description: 'A disabled account cannot sign in, and its sessions end' }),
-    ),
-  },
-  {
-    title: 'Account changes',
-    additionalProperties: false,
-    minProperties: 1,
-    examples: [{ role: 'operator' }],
-  },
-)
-
 const config = { permission: 'accounts:manage' } as const
 const tags = ['Accounts']
 const BODY_LIMIT = 16 * 1024
 
-const toResponse = ({ isConfigured, ...account }: ManagedAccount) => ({
-  ...account,
-  source: isConfigured ? ('configuration' as const) : ('portal' as const),
-})
-
 /** API for owners to manage user accounts. */
 const routes: FastifyPluginAsyncTypebox = async (app) => {
-  const { accountMail: mail } = app
   app.get(
     '/api/admin/accounts',
     {
@@ -84,7 +43,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         response: { 200: AccountList, ...problemResponses },
       },
     },
-    async () => ({ items: (await app.accounts.list()).map(toResponse) }),
+    async () => ({ items: await app.accounts.list() }),
   )
 
   app.post(
@@ -105,18 +64,12 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { body, actor, log } = request
-      const email = body.email.toLowerCase()
-      const created = await app.accounts.invite(
-        { email, role: body.role },
-        getAuditActor(request),
-        (tx, account) => mail.enqueue(tx, 'invitation', account.id),
-      )
+      const { role } = request.body
+      const email = request.body.email.toLowerCase()
+      const created = await inviteAccount(request, { email, role })
       if (created === null) throw createDuplicateProblem(email)
-      const { account, token } = created
-      log.info({ account: account.id, by: actor }, 'account invited')
-      const inviteUrl = app.publicBaseUrl() + getLinkPath('invitation', token)
-      return reply.code(201).send({ ...toResponse(account), inviteUrl })
+      const { account, inviteUrl } = created
+      return reply.code(201).send({ ...account, inviteUrl })
     },
   )
 
@@ -133,16 +86,10 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
           'Takes effect immediately and ends the sessions of the account. You cannot change your own account.',
         params: Type.Object({ id }),
         body: AccountChanges,
-        response: { 200: AccountResponse, ...problemResponses },
+        response: { 200: ManagedAccount, ...problemResponses },
       },
     },
-    async (request) => {
-      const { params, body, actor, log } = request
-      const result = await app.accounts.update(params.id, body, getAuditActor(request))
-      const account = getChangedAccount(result)
-      log.info({ account: account.id, ...body, by: actor }, 'account changed')
-      return toResponse(account)
-    },
+    async (request) => changeAccount(request, request.params.id, request.body),
   )
 
   app.delete(
@@ -156,10 +103,10 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
         description:
           'For a person who has lost their devices and recovery codes. Removes passkeys, authenticator app and recovery codes, and ends the sessions of the account. You cannot change your own account.',
         params: Type.Object({ id }),
-        response: { 200: AccountResponse, ...problemResponses },
+        response: { 200: ManagedAccount, ...problemResponses },
       },
     },
-    async (request) => toResponse(await removeSecondFactor(app, request, request.params.id)),
+    async (request) => removeSecondFactor(request, request.params.id),
   )
 
   app.delete(
@@ -176,9 +123,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { params, actor, log } = request
-      getChangedAccount(await app.accounts.remove(params.id, getAuditActor(request)))
-      log.info({ account: params.id, by: actor }, 'account deleted')
+      await deleteAccount(request, request.params.id)
       return reply.code(204).send(null)
     },
   )

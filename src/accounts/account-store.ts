@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { appendAuditEntry } from '../audit/append-audit-entry.js'
-import type { AuditAction } from '../audit/audit-actions.js'
-import type { AuditActor } from '../audit/audit-entry.js'
-import type { AdminAccount } from './admin-accounts.js'
+import { appendAuditEntry, type AuditAction, type AuditActor } from '../audit/audit-entry.js'
+import type { AdminAccount } from './account-config.js'
+import type { AccountChanges, AccountState, ManagedAccount } from './account-schemas.js'
 import type { Database, Queryable } from '../database/database.js'
 import {
   consumeLink,
@@ -11,7 +10,7 @@ import {
   findLinkAccount,
   type LinkPurpose,
 } from './account-links.js'
-import { endSessions } from './end-sessions.js'
+import { endSessions } from './sessions.js'
 import type { Role } from './permissions.js'
 import { deleteSecondFactors, listSecuredEmails } from './second-factor/second-factor-store.js'
 import { listSpellings, toMailbox } from '../core/validation/email-address.js'
@@ -25,30 +24,6 @@ export interface Account {
   passwordHash: string
   /** Whether the account is listed in ADMIN_ACCOUNTS; if so, it cannot be changed here */
   isConfigured: boolean
-}
-
-/** `invited` until the person has set a password */
-export const ACCOUNT_STATES = ['active', 'invited', 'disabled'] as const
-export type AccountState = (typeof ACCOUNT_STATES)[number]
-
-/** An account without its password hash, for account management. Timestamps are ISO 8601. */
-export interface ManagedAccount {
-  /** The email, for accounts from ADMIN_ACCOUNTS */
-  id: string
-  email: string
-  role: Role
-  state: AccountState
-  isConfigured: boolean
-  /** `null` for accounts from ADMIN_ACCOUNTS, like `createdAt` */
-  createdBy: string | null
-  createdAt: string | null
-  /** Whether it has a passkey or an authenticator app */
-  hasSecondFactor: boolean
-}
-
-export interface AccountChanges {
-  role?: Role
-  disabled?: boolean
 }
 
 /**
@@ -81,7 +56,7 @@ const toManaged = (row: Row, secured: SecuredEmails): ManagedAccount => ({
   email: row.email,
   role: row.role,
   state: getState(row),
-  isConfigured: false,
+  source: 'portal',
   createdBy: row.created_by,
   createdAt: new Date(row.created_at).toISOString(),
   hasSecondFactor: secured.has(row.email),
@@ -92,7 +67,7 @@ const toConfigured = ({ email }: AdminAccount, secured: SecuredEmails): ManagedA
   email,
   role: 'owner',
   state: 'active',
-  isConfigured: true,
+  source: 'configuration',
   createdBy: null,
   createdAt: null,
   hasSecondFactor: secured.has(email),

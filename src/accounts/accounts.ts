@@ -1,43 +1,56 @@
 import fp from 'fastify-plugin'
-import accountManagement from './account-management.js'
+import { createAccountMail, type AccountMail } from './account-mail.js'
 import accountPages from './account-pages.js'
+import accountRoutes from './account-routes.js'
 import adminPages from './admin-pages.js'
 import apiKeyPages from './api-keys/pages.js'
 import apiKeyRoutes from './api-keys/routes.js'
 import auditLogRoutes from './audit-log/routes.js'
 import confirmPages from './confirm-pages.js'
-import { createIdentifierHasher } from './hashed-identifier.js'
+import passwordLinkPages from './password-link-pages.js'
 import passwordPages from './password-pages.js'
-import { createPendingSignIns } from './pending-sign-in.js'
 import peoplePages from './people-pages.js'
 import routes from './routes.js'
 import secondFactorPages from './second-factor/pages.js'
-import { createSecondFactors } from './second-factor/second-factors.js'
-import secondFactorSignInPages from './second-factor/sign-in-pages.js'
+import { createSecondFactors, type SecondFactors } from './second-factor/second-factors.js'
 import sessionRoutes from './session-routes.js'
-import settingsPages from './settings-pages.js'
-import pages from './sign-in-pages.js'
-import { createSignIn } from './sign-in.js'
+import { createPendingSignIns, type PendingSignIns } from './sign-in-cookies.js'
+import signInPages from './sign-in-pages.js'
+import { createSignIn, type SignIn } from './sign-in.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Emails to users about their accounts */
+    accountMail: AccountMail
+    pendingSignIns: PendingSignIns
+    secondFactors: SecondFactors
+    signIn: SignIn
+  }
+}
 
 /** API routes and pages for sign-in, second factors, sessions, accounts, API keys and the audit log. */
-export default fp(async (app) => {
-  const [secret] = app.config.sessionSecrets
-  const secondFactors = createSecondFactors(app, createIdentifierHasher(secret))
-  const pendingSignIns = createPendingSignIns(app)
-  const signIn = createSignIn(app, secondFactors)
-  await app.register(routes, { signIn })
-  await app.register(sessionRoutes)
-  await app.register(apiKeyRoutes)
-  await app.register(accountManagement)
-  await app.register(auditLogRoutes)
-  await app.register(async (scope) => {
-    await scope.register(adminPages)
-    await scope.register(pages, { signIn, pendingSignIns, secondFactors })
-    await scope.register(secondFactorSignInPages, { signIn, secondFactors, pendingSignIns })
-    await scope.register(secondFactorPages, { secondFactors })
-    await scope.register(confirmPages, { signIn, secondFactors })
-    await scope.register(accountPages)
-    await scope.register(passwordPages)
-  })
-  app.portalPages.push(settingsPages, peoplePages, apiKeyPages)
-})
+export default fp(
+  async (app) => {
+    app.decorate('secondFactors', createSecondFactors(app))
+    app.decorate('pendingSignIns', createPendingSignIns(app))
+    app.decorate('signIn', createSignIn(app))
+    app.decorate('accountMail', createAccountMail(app))
+    if (app.accountMail.sender) app.outbox.addSender(app.accountMail.sender)
+    await app.register(routes)
+    await app.register(sessionRoutes)
+    await app.register(apiKeyRoutes)
+    await app.register(accountRoutes)
+    await app.register(auditLogRoutes)
+    await app.register(async (scope) => {
+      await scope.register(adminPages)
+      await scope.register(signInPages)
+      await scope.register(secondFactorPages)
+      await scope.register(confirmPages)
+      await scope.register(accountPages)
+      await scope.register(passwordPages)
+      await scope.register(passwordLinkPages)
+    })
+    app.portalPages.push(peoplePages, apiKeyPages)
+  },
+  { name: 'accounts', dependencies: ['security', 'mail', 'outbox'] },
+)

@@ -1,8 +1,8 @@
 import formbody from '@fastify/formbody'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
-import { toSafeRedirectPath } from '../core/http/safe-redirect-path.js'
-import { RecentSignInRequired, SecondFactorRequired } from './authentication-problems.js'
+import { toSafeRedirectPath } from '../core/http/request-path.js'
+import { RecentSignInRequired, SecondFactorRequired } from './require-permission.js'
 import { Problem } from '../core/http/problem.js'
 import { getSessionCookieName } from './session.js'
 
@@ -52,7 +52,7 @@ function getPageFor(error: unknown, request: FastifyRequest): string | null {
  * Makes the routes of a scope portal pages: they accept forms, are never cached, and redirect to
  * sign-in when there is no session.
  */
-export default fp(
+const adminPages = fp(
   async (app) => {
     const cookieName = getSessionCookieName(app.publicBaseUrl())
     await app.register(formbody, { bodyLimit: MAX_FORM_BYTES })
@@ -91,3 +91,11 @@ export default fp(
   },
   { name: 'admin-pages', dependencies: ['session', 'views', 'security-headers'] },
 )
+
+/** Registers the pages that features have added to the portal, in one scope. */
+export const portalPages: FastifyPluginAsync = async (app) => {
+  await app.register(adminPages)
+  for (const pages of app.portalPages) await app.register(pages)
+}
+
+export default adminPages

@@ -1,8 +1,12 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { toApiKeyScope, type ApiKeyScope } from './permissions.js'
-import { decodePath } from '../core/http/request-path.js'
-import { isAdminPath, isInAdminScope, canMatchAdminPath } from '../core/http/admin-scope.js'
+import {
+  decodePath,
+  isAdminPath,
+  isInAdminScope,
+  canMatchAdminPath,
+} from '../core/http/request-path.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

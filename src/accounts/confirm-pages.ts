@@ -1,10 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../core/http/problem.js'
-import { toSafeRedirectPath } from '../core/http/safe-redirect-path.js'
+import { toSafeRedirectPath } from '../core/http/request-path.js'
 import type { Account } from './account-store.js'
-import { toText } from './password-form.js'
-import type { SecondFactors } from './second-factor/second-factors.js'
-import type { SignIn } from './sign-in.js'
+import { toText } from '../core/validation/is-object.js'
 import { getUser } from './principal.js'
 
 type Fields = Record<string, unknown>
@@ -15,10 +13,8 @@ const CONFIRM_URL = '/admin/confirm'
  * Page where users re-authenticate before an action that requires a recent sign-in.
  * Re-authentication starts a new session, which replaces the current one.
  */
-const pages: FastifyPluginAsync<{ signIn: SignIn; secondFactors: SecondFactors }> = async (
-  app,
-  { signIn, secondFactors },
-) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { signIn, secondFactors } = app
   const options = {
     config: { permission: 'account:own', withoutSecondFactor: true },
     // Not compressed, as a precaution (BREACH), because some of these responses set a session

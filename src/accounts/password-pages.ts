@@ -1,9 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { getAuditAddress } from '../audit/audit-log.js'
-import { Problem } from '../core/http/problem.js'
-import { createIdentifierHasher } from './hashed-identifier.js'
-import { hashPassword, verifyPassword } from './password.js'
-import { parsePasswordForm, toText } from './password-form.js'
+import { createLimitProblem, Problem } from '../core/http/problem.js'
+import { toText } from '../core/validation/is-object.js'
+import { parsePasswordForm } from './password-rules.js'
 import { getUser } from './principal.js'
 
 const OWN = { config: { permission: 'account:own' } } as const
@@ -19,7 +18,6 @@ interface Errors {
 
 /** Page where users change their own password. */
 const pages: FastifyPluginAsync = async (app) => {
-  const hashIdentifier = createIdentifierHasher(app.config.sessionSecrets[0])
   const renderForm = (reply: FastifyReply, errors: Errors = {}) =>
     reply.renderView({ page: 'accounts/change-password' }, { errors })
 
@@ -47,15 +45,14 @@ const pages: FastifyPluginAsync = async (app) => {
       const { email, session } = getUser(request)
       const { passwordHash } = await getOwnAccount(email)
       // Limits password guessing on a computer that was left unlocked.
-      const guesses = `password-change:${hashIdentifier('password change', email)}`
+      const guesses = `password-change:${app.hashIdentifier('password change', email)}`
       const waitMs = await app.stateStore.consume(guesses, MAX_GUESSES)
       if (waitMs > 0) {
-        throw new Problem(429, 'Too many attempts to change the password. Try again later.', {
-          headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
-        })
+        const detail = 'Too many attempts to change the password. Try again later.'
+        throw createLimitProblem(detail, waitMs)
       }
       const current = toText(body.current)
-      const isCorrect = await app.passwordHashQueue.run(() => verifyPassword(passwordHash, current))
+      const isCorrect = await app.passwords.verify(passwordHash, current)
       if (isCorrect) await app.stateStore.refund(guesses)
       const parsed = await parsePasswordForm(body, email)
       if (!isCorrect || 'errors' in parsed) {
@@ -63,7 +60,7 @@ const pages: FastifyPluginAsync = async (app) => {
         const wrong = { current: current === '' ? 'Enter your password' : 'Wrong password' }
         return renderForm(reply.code(422), isCorrect ? errors : { ...wrong, ...errors })
       }
-      const hash = await app.passwordHashQueue.run(() => hashPassword(parsed.password))
+      const hash = await app.passwords.hash(parsed.password)
       const account = await app.accounts.changePassword(email, {
         hash,
         address: getAuditAddress(request),
@@ -73,7 +70,7 @@ const pages: FastifyPluginAsync = async (app) => {
       await app.notifyUser(request, email, 'password.changed')
       // The change has ended all sessions, including this one.
       await reply.startSession(account, session.isMultiFactor)
-      reply.setFlash({ code: 'password-changed', orderId: '' })
+      reply.setFlash({ code: 'password-changed' })
       return reply.redirect('/admin/account', 303)
     },
   )

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { toText } from '../core/validation/is-object.js'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './password.js'
 
 /** A password that only repeats a shorter part, such as “1qaz1qaz1qaz”, counts as common. */
@@ -71,4 +72,23 @@ export async function findPasswordError(password: string, email: string): Promis
     return 'must not contain the name in your email address'
   }
   return (await isCommon(text)) ? 'is too common: choose one that is harder to guess' : null
+}
+
+/**
+ * Validates the fields `password` and `repeated` of a form; returns the new password, or the first
+ * error with its field.
+ *
+ * @param email of the account
+ */
+export async function parsePasswordForm(
+  { password: given, repeated }: Record<string, unknown>,
+  email: string,
+): Promise<{ password: string } | { errors: { password?: string; repeated?: string } }> {
+  const password = toText(given)
+  if (password === '') return { errors: { password: 'Enter a password' } }
+  const error = await findPasswordError(password, email)
+  if (error !== null) return { errors: { password: `The password ${error}` } }
+  return password === toText(repeated)
+    ? { password }
+    : { errors: { repeated: 'The passwords do not match' } }
 }

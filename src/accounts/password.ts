@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { hash, hashSync, verify } from '@node-rs/argon2'
+import type { FastifyInstance } from 'fastify'
+import { Problem } from '../core/http/problem.js'
+import type { Account } from './account-store.js'
 
 export const MIN_PASSWORD_LENGTH = 12
 export const MAX_PASSWORD_LENGTH = 1024
@@ -41,3 +44,75 @@ export function createUnmatchableHash(passwordHash = SAMPLE_HASH): string {
     randomBytes(Buffer.from(text, 'base64').length).toString('base64').replace(/=+$/, '')
   return [...passwordHash.split('$').slice(0, -2), random(salt), random(digest)].join('$')
 }
+
+/** Computing an argon2id hash takes one core and at least 19 MiB of memory. */
+const MAX_CONCURRENT = 2
+const MAX_QUEUED = 32
+
+/** Returns a function that runs a job when it is its turn; throws when the queue is full. */
+function createQueue() {
+  let running = 0
+  const queue: (() => void)[] = []
+
+  return async <T>(job: () => Promise<T>): Promise<T> => {
+    if (running < MAX_CONCURRENT) {
+      running++
+    } else if (queue.length < MAX_QUEUED) {
+      // A finished job passes its slot to the next job, so `running` does not change.
+      await new Promise<void>((resolve) => queue.push(resolve))
+    } else {
+      throw new Problem(503, 'Too many people are signing in. Try again in a few seconds.', {
+        headers: { 'retry-after': '5' },
+      })
+    }
+    try {
+      return await job()
+    } finally {
+      const next = queue.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}
+
+/**
+ * Hashes and checks passwords, only a few at a time. Methods throw a Problem (503) when too many
+ * are waiting.
+ */
+export function createPasswords({
+  accounts,
+  configuredAccounts,
+  hashIdentifier,
+}: Pick<FastifyInstance, 'accounts' | 'configuredAccounts' | 'hashIdentifier'>) {
+  const run = createQueue()
+  const unmatchable = [
+    createUnmatchableHash(),
+    ...configuredAccounts.map(({ passwordHash }) => createUnmatchableHash(passwordHash)),
+  ]
+
+  // An email always gets the same hash, so that the time of its check does not vary either.
+  function pickUnmatchableHash(email: string): string {
+    const index = Buffer.from(hashIdentifier('nothing', email), 'base64url').readUInt32BE()
+    return unmatchable[index % unmatchable.length] ?? ''
+  }
+
+  return {
+    hash: (password: string): Promise<string> => run(() => hashPassword(password)),
+
+    verify: (passwordHash: string, password: string): Promise<boolean> =>
+      run(() => verifyPassword(passwordHash, password)),
+
+    /**
+     * Returns the account that an email and a password belong to, or `null`. For an unknown email,
+     * the check takes as long as for a known email, because the password is verified against a hash
+     * that no password matches. The hash has the cost parameters of a real account.
+     */
+    async findAccount(email: string, password: string): Promise<Account | null> {
+      const account = await accounts.find(email)
+      const passwordHash = account?.passwordHash ?? pickUnmatchableHash(email)
+      return (await this.verify(passwordHash, password)) ? account : null
+    },
+  }
+}
+
+export type Passwords = ReturnType<typeof createPasswords>

@@ -1,16 +1,19 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { createDuplicateProblem, getChangedAccount } from './account-problems.js'
+import {
+  changeAccount,
+  createDuplicateProblem,
+  deleteAccount,
+  inviteAccount,
+  removeSecondFactor,
+} from './account-actions.js'
 import { getLinkPath } from './account-links.js'
-import type { AccountState, ManagedAccount } from './account-store.js'
-import { NewAccount } from './new-account.js'
+import { NewAccount, type AccountState, type ManagedAccount } from './account-schemas.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS, ROLES } from './permissions.js'
-import { removeSecondFactor } from './remove-second-factor.js'
-import { getAuditActor } from '../audit/audit-log.js'
-import { getLocale } from '../core/http/locale.js'
+import { getRequestFormatters } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
-import { getOwn } from '../core/validation/is-object.js'
+import { toTrimmedText } from '../core/validation/is-object.js'
 import { checker } from '../core/validation/validator.js'
-import { getFormatters, type Formatters } from '../core/formatting/formatters.js'
+import type { Formatters } from '../core/formatting/formatters.js'
 import { getUser } from './principal.js'
 
 interface Route {
@@ -33,7 +36,7 @@ const STATES: Record<AccountState, { className: string; label: string }> = {
 }
 
 /** Flash messages, by code. */
-const SUCCESS: Partial<Record<string, string>> = {
+const SUCCESS = {
   'account-changed': 'The role was changed.',
   'account-disabled': 'The account was disabled.',
   'account-enabled': 'The account was enabled.',
@@ -57,7 +60,8 @@ interface NewLink {
 const EMPTY_FORM: InviteForm = { email: '', role: 'viewer', errors: {} }
 
 const buildPersonView = (account: ManagedAccount, current: string, format: Formatters) => {
-  const { id, email, role, state, isConfigured, createdBy, createdAt } = account
+  const { id, email, role, state, createdBy, createdAt } = account
+  const isConfigured = account.source === 'configuration'
   const path = `${PEOPLE_URL}/${id}`
   const canChange = !isConfigured && email !== current
   return {
@@ -95,15 +99,13 @@ const buildPersonView = (account: ManagedAccount, current: string, format: Forma
   }
 }
 
-const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
-
 const validate = checker(NewAccount)
 
 function parseInviteForm(body: Record<string, unknown>): {
   form: InviteForm
   value: NewAccount | null
 } {
-  const given = { email: toText(body.email), role: toText(body.role) }
+  const given = { email: toTrimmedText(body.email), role: toTrimmedText(body.role) }
   const result = validate({ ...given, email: given.email.toLowerCase() })
   if (result.ok) return { form: { ...given, errors: {} }, value: result.value }
   const errors: InviteForm['errors'] = {}
@@ -118,9 +120,6 @@ function parseInviteForm(body: Record<string, unknown>): {
 const pages: FastifyPluginAsync = async (app) => {
   const { accountMail: mail } = app
   app.settings.addPage({ href: PEOPLE_URL, label: 'People', permission: 'accounts:manage' })
-
-  const getRequestFormatters = ({ headers }: FastifyRequest) =>
-    getFormatters(getLocale(headers['accept-language']), app.config.TIME_ZONE)
 
   const renderInvitation = (reply: FastifyReply, form: InviteForm) =>
     reply.renderSettings(
@@ -141,13 +140,12 @@ const pages: FastifyPluginAsync = async (app) => {
     const { email } = getUser(reply.request)
     const format = getRequestFormatters(reply.request)
     const accounts = await app.accounts.list()
-    const text = getOwn(SUCCESS, reply.consumeFlash()?.code ?? '')
     return reply.renderSettings(
       { page: 'accounts/people' },
       {
         people: accounts.map((account) => buildPersonView(account, email, format)),
         newLink,
-        success: text === undefined ? null : { text },
+        success: reply.consumeFlashText(SUCCESS),
       },
     )
   }
@@ -159,7 +157,7 @@ const pages: FastifyPluginAsync = async (app) => {
   }
 
   function redirect(reply: FastifyReply, code: string) {
-    reply.setFlash({ code, orderId: '' })
+    reply.setFlash({ code })
     return reply.redirect(PEOPLE_URL, 303)
   }
 
@@ -170,29 +168,25 @@ const pages: FastifyPluginAsync = async (app) => {
   )
 
   app.post<Route>(PEOPLE_URL, MANAGE_LINKS, async (request, reply) => {
-    const { actor, body = {}, log } = request
-    const { form, value } = parseInviteForm(body)
+    const { form, value } = parseInviteForm(request.body ?? {})
     if (value === null) return renderInvitation(reply.code(422), form)
-    const created = await app.accounts.invite(value, getAuditActor(request), (tx, { id }) =>
-      mail.enqueue(tx, 'invitation', id),
-    )
+    const created = await inviteAccount(request, value)
     if (created === null) {
       const { message } = createDuplicateProblem(value.email)
       return renderInvitation(reply.code(409), { ...form, errors: { email: message } })
     }
-    const { account, token } = created
-    log.info({ account: account.id, by: actor }, 'account invited')
-    const url = app.publicBaseUrl() + getLinkPath('invitation', token)
-    const newLink = { email: account.email, url, isInvitation: true, isSent: mail.isConfigured }
-    return renderList(reply, newLink)
+    return renderList(reply, {
+      email: created.account.email,
+      url: created.inviteUrl,
+      isInvitation: true,
+      isSent: mail.isConfigured,
+    })
   })
 
   app.post<Route>(`${PEOPLE_URL}/:id/role`, MANAGE, async (request, reply) => {
-    const { params, body, actor, log } = request
-    const role = ROLES.find((name) => name === body?.role)
+    const role = ROLES.find((name) => name === request.body?.role)
     if (role === undefined) throw new Problem(422, 'Choose a role.')
-    getChangedAccount(await app.accounts.update(params.id, { role }, getAuditActor(request)))
-    log.info({ account: params.id, role, by: actor }, 'account changed')
+    await changeAccount(request, request.params.id, { role })
     return redirect(reply, 'account-changed')
   })
 
@@ -201,9 +195,7 @@ const pages: FastifyPluginAsync = async (app) => {
     ['disable', true],
   ] as const) {
     app.post<Route>(`${PEOPLE_URL}/:id/${action}`, MANAGE, async (request, reply) => {
-      const { params, actor, log } = request
-      getChangedAccount(await app.accounts.update(params.id, { disabled }, getAuditActor(request)))
-      log.info({ account: params.id, disabled, by: actor }, 'account changed')
+      await changeAccount(request, request.params.id, { disabled })
       return redirect(reply, `account-${action}d`)
     })
   }
@@ -217,12 +209,11 @@ const pages: FastifyPluginAsync = async (app) => {
     const details = { id, email, purpose }
     await app.auditLog.record(request, { action: 'account.link_created', details })
     const url = app.publicBaseUrl() + getLinkPath(purpose, token)
-    const newLink = { email, url, isInvitation: purpose === 'invitation', isSent: false }
-    return renderList(reply, newLink)
+    return renderList(reply, { email, url, isInvitation: purpose === 'invitation', isSent: false })
   })
 
   app.post<Route>(`${PEOPLE_URL}/:id/second-factor/remove`, MANAGE, async (request, reply) => {
-    await removeSecondFactor(app, request, request.params.id)
+    await removeSecondFactor(request, request.params.id)
     return redirect(reply, 'second-factor-removed')
   })
 
@@ -235,9 +226,7 @@ const pages: FastifyPluginAsync = async (app) => {
   })
 
   app.post<Route>(`${PEOPLE_URL}/:id/delete`, MANAGE, async (request, reply) => {
-    const { params, actor, log } = request
-    getChangedAccount(await app.accounts.remove(params.id, getAuditActor(request)))
-    log.info({ account: params.id, by: actor }, 'account deleted')
+    await deleteAccount(request, request.params.id)
     return redirect(reply, 'account-deleted')
   })
 }

@@ -9,7 +9,6 @@ import {
   type Role,
 } from './permissions.js'
 import { getClientAddress } from '../core/http/client-address.js'
-import { RecentSignInRequired, SecondFactorRequired } from './authentication-problems.js'
 import { isUnsafeMethod } from '../core/http/fetch-metadata.js'
 import { Problem } from '../core/http/problem.js'
 import { findUser, getUser } from './principal.js'
@@ -121,3 +120,17 @@ export default fp(
   },
   { name: 'permissions', dependencies: ['config', 'session'] },
 )
+
+/** 403: the user has to authenticate again. Portal pages redirect to the page for this. */
+export class RecentSignInRequired extends Problem {
+  constructor() {
+    super(403, 'Sign in again: this requires a recent sign-in.')
+  }
+}
+
+/** 403: the user has to set up a second factor. Portal pages redirect to the page for this. */
+export class SecondFactorRequired extends Problem {
+  constructor() {
+    super(403, 'This service requires a second factor. Set one up in your account.')
+  }
+}

@@ -1,10 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { Problem, problemResponses, withHeaders } from '../core/http/problem.js'
-import { Credentials } from './credentials.js'
-import { RoleSchema } from './new-account.js'
-import type { SignIn } from './sign-in.js'
-import { handleSignOutError } from './sign-out-error.js'
+import { Credentials, RoleSchema } from './account-schemas.js'
+import { handleSignOutError } from './sign-in-pages.js'
 import { getUser } from './principal.js'
 
 const SignInRequest = Type.Object(
@@ -59,7 +57,7 @@ const formatTime = (time: number): string => new Date(time).toISOString()
 /** Enough for the longest password, escaped in JSON. */
 const BODY_LIMIT = 16 * 1024
 
-const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { signIn }) => {
+const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/api/admin/login',
     {
@@ -81,7 +79,7 @@ const routes: FastifyPluginAsyncTypebox<{ signIn: SignIn }> = async (app, { sign
       },
     },
     async (request, reply) => {
-      const { session } = await signIn.withPassword(request, reply, request.body)
+      const { session } = await app.signIn.withPassword(request, reply, request.body)
       if (session === null) throw createCodeRequiredProblem()
       const { email, role, token, expiresAt } = session
       return { admin: { email, role }, token, expiresAt: formatTime(expiresAt) }

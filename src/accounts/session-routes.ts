@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 import { Problem, problemResponses } from '../core/http/problem.js'
 import { getBrowserName } from './browser-name.js'
 import { getUser } from './principal.js'
@@ -26,16 +27,36 @@ const SessionList = Type.Object(
   { title: 'Sessions' },
 )
 
+const config = { permission: 'account:own' } as const
 const tags = ['Administrators']
 
 const formatTime = (time: number): string => new Date(time).toISOString()
+
+/** Ends a session of the user who makes the request; returns whether it existed. */
+export async function endOwnSession(request: FastifyRequest, id: string): Promise<boolean> {
+  const { server: app, log } = request
+  const { email } = getUser(request)
+  if (!(await app.sessions.end(email, id))) return false
+  log.info({ email, session: id }, 'session ended')
+  await app.auditLog.record(request, { action: 'session.revoked', details: { session: id } })
+  return true
+}
+
+/** Ends the sessions of the user, except the one that makes the request. */
+export async function endOtherSessions(request: FastifyRequest): Promise<void> {
+  const { server: app, log } = request
+  const { email, session } = getUser(request)
+  await app.sessions.endOthers(email, session.id)
+  log.info({ email }, 'other sessions ended')
+  await app.auditLog.record(request, { action: 'session.revoked', details: { others: true } })
+}
 
 /** API for the sessions of the current user. */
 const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/sessions',
     {
-      config: { permission: 'account:own' },
+      config,
       schema: {
         tags,
         operationId: 'listSessions',
@@ -63,7 +84,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete(
     '/api/admin/sessions',
     {
-      config: { permission: 'account:own' },
+      config,
       schema: {
         tags,
         operationId: 'endOtherSessions',
@@ -73,11 +94,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { log } = request
-      const { email, session } = getUser(request)
-      await app.sessions.endOthers(email, session.id)
-      log.info({ email }, 'other sessions ended')
-      await app.auditLog.record(request, { action: 'session.revoked', details: { others: true } })
+      await endOtherSessions(request)
       return reply.code(204).send(null)
     },
   )
@@ -85,7 +102,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete(
     '/api/admin/sessions/:id',
     {
-      config: { permission: 'account:own' },
+      config,
       schema: {
         tags,
         operationId: 'endSession',
@@ -96,12 +113,9 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const { params, log } = request
-      const { email } = getUser(request)
-      if (!(await app.sessions.end(email, params.id))) throw new Problem(404, 'Session not found.')
-      log.info({ email, session: params.id }, 'session ended')
-      const details = { session: params.id }
-      await app.auditLog.record(request, { action: 'session.revoked', details })
+      if (!(await endOwnSession(request, request.params.id))) {
+        throw new Problem(404, 'Session not found.')
+      }
       return reply.code(204).send(null)
     },
   )

@@ -4,12 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { deriveKey } from '../core/config/signer.js'
 import { isApiPath } from '../core/http/request-path.js'
-import { Problem } from '../core/http/problem.js'
+import { createLimitProblem, Problem } from '../core/http/problem.js'
 import { isUnsafeMethod, getRequestOrigin } from '../core/http/fetch-metadata.js'
 import type { Account } from './account-store.js'
 import { isKey } from './api-keys/key-format.js'
 import { getUser, type Principal, type User } from './principal.js'
-import { createSessionTokens, createSessions, type Session, type Sessions } from './sessions.js'
+import { createSessionTokens } from './sign-in-cookies.js'
+import { createSessions, type Session, type Sessions } from './sessions.js'
 import { HOUR_MS, MINUTE_MS } from '../core/time.js'
 
 declare module 'fastify' {
@@ -105,11 +106,7 @@ export default fp(
       if (key === null) throw createUnauthorizedProblem(request)
       const budget = { limit: app.config.API_KEY_LIMIT_PER_MINUTE, windowMs: MINUTE_MS }
       const waitMs = await app.stateStore.consume(`api-key:${key.id}`, budget)
-      if (waitMs > 0) {
-        throw new Problem(429, 'Too many requests with this API key.', {
-          headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
-        })
-      }
+      if (waitMs > 0) throw createLimitProblem('Too many requests with this API key.', waitMs)
       request.principal = { type: 'api_key', key }
       recordUse(request, app.apiKeys.touch(key))
     }
@@ -182,15 +179,6 @@ export default fp(
   },
   {
     name: 'session',
-    dependencies: [
-      'config',
-      'error-handler',
-      'account-store',
-      'database',
-      'scheduler',
-      'api-keys',
-      'audit-log',
-      'state-store',
-    ],
+    dependencies: ['config', 'error-handler', 'database', 'scheduler', 'audit-log', 'state-store'],
   },
 )

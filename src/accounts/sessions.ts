@@ -1,14 +1,10 @@
-import { createHash, randomBytes, randomUUID, createHmac } from 'node:crypto'
-import type { Database } from '../database/database.js'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { Database, Queryable } from '../database/database.js'
+import { insertRow } from '../database/insert-rows.js'
 import { createUseRecorder } from '../database/use-recorder.js'
 import { Problem } from '../core/http/problem.js'
 import type { Role } from './permissions.js'
-import { endSessions } from './end-sessions.js'
 import { hasStoredFactor } from './second-factor/second-factor-store.js'
-import type { FastifyInstance } from 'fastify'
-import type { Account } from './account-store.js'
-import { deriveKey } from '../core/config/signer.js'
-import { timingSafeEqualText } from '../core/http/timing-safe-equal.js'
 import { MINUTE_MS } from '../core/time.js'
 
 /** A session of a user. Timestamps are in ms since 1970. */
@@ -30,9 +26,6 @@ export interface Session {
   isMultiFactor: boolean
 }
 
-/** The client that a session is started for. */
-type SessionClient = Pick<Session, 'userAgent' | 'address'>
-
 /** The user of a session. */
 interface SessionAccount {
   email: string
@@ -41,6 +34,7 @@ interface SessionAccount {
 
 interface Row {
   id: string
+  token_hash: string
   email: string
   user_agent: string
   address: string
@@ -63,12 +57,6 @@ const MAX_REMAINING_MS = 2 * SESSION_MS
 const MAX_USER_AGENT_LENGTH = 300
 const MAX_LISTED = 100
 
-const COLUMNS =
-  'id, email, user_agent, address, created_at, last_seen_at, expires_at, authenticated_at, multi_factor'
-
-/** How long a session may be idle, by role, in ms; `null` if there is no limit. */
-const getIdleLimitMs = (role: Role): number | null => (role === 'owner' ? OWNER_IDLE_MS : null)
-
 const hashSecret = (secret: string): string =>
   createHash('sha256').update(secret).digest('base64url')
 
@@ -86,9 +74,22 @@ const toSession = (row: Row): Session => ({
 
 function isActive({ lastSeenAt, expiresAt }: Session, { role }: SessionAccount): boolean {
   const now = Date.now()
-  const idleLimitMs = getIdleLimitMs(role)
-  const isIdle = idleLimitMs !== null && now - lastSeenAt >= idleLimitMs
+  const isIdle = role === 'owner' && now - lastSeenAt >= OWNER_IDLE_MS
   return expiresAt > now && expiresAt - now <= MAX_REMAINING_MS && !isIdle
+}
+
+/**
+ * Ends all sessions of an account, except `exceptSessionId` if it is given. Every request looks up
+ * its session, so this takes effect immediately in every process.
+ *
+ * @param email in lower case
+ */
+export async function endSessions(
+  tx: Queryable,
+  email: string,
+  exceptSessionId = '',
+): Promise<void> {
+  await tx.query('DELETE FROM sessions WHERE email = ? AND id <> ?', [email, exceptSessionId])
 }
 
 /**
@@ -108,54 +109,40 @@ export function createSessions(database: Database) {
      */
     async start(
       { email }: SessionAccount,
-      { userAgent, address }: SessionClient,
+      { userAgent, address }: Pick<Session, 'userAgent' | 'address'>,
       isMultiFactor: boolean,
     ): Promise<Session & { secret: string }> {
       const now = Date.now()
-      const session: Session = {
-        id: randomUUID(),
-        email,
-        userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH),
-        address,
-        createdAt: now,
-        lastSeenAt: now,
-        // Whole seconds, as in JWTs and cookies
-        expiresAt: Math.floor((now + SESSION_MS) / 1000) * 1000,
-        authenticatedAt: now,
-        isMultiFactor,
-      }
       const secret = randomBytes(32).toString('base64url')
+      const row: Row = {
+        id: randomUUID(),
+        token_hash: hashSecret(secret),
+        email,
+        user_agent: userAgent.slice(0, MAX_USER_AGENT_LENGTH),
+        address,
+        created_at: now,
+        last_seen_at: now,
+        // Whole seconds, as in JWTs and cookies
+        expires_at: Math.floor((now + SESSION_MS) / 1000) * 1000,
+        authenticated_at: now,
+        multi_factor: isMultiFactor ? 1 : 0,
+      }
       await database.write(async (tx) => {
         if (!isMultiFactor && (await hasStoredFactor(tx, email))) {
           throw new Problem(401, 'Sign in to continue.', {
             headers: { 'www-authenticate': 'Bearer' },
           })
         }
-        await tx.query(
-          `INSERT INTO sessions (token_hash, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          [
-            hashSecret(secret),
-            session.id,
-            session.email,
-            session.userAgent,
-            session.address,
-            session.createdAt,
-            session.lastSeenAt,
-            session.expiresAt,
-            session.authenticatedAt,
-            isMultiFactor ? 1 : 0,
-          ],
-        )
+        await insertRow(tx, 'sessions', row)
       })
-      return { ...session, secret }
+      return { ...toSession(row), secret }
     },
 
     /** Returns the account's active session that has this secret; `null` if there is none. */
     async find(secret: string, account: SessionAccount): Promise<Session | null> {
-      const [row] = await database.query<Row>(
-        `SELECT ${COLUMNS} FROM sessions WHERE token_hash = ?`,
-        [hashSecret(secret)],
-      )
+      const [row] = await database.query<Row>('SELECT * FROM sessions WHERE token_hash = ?', [
+        hashSecret(secret),
+      ])
       if (row?.email !== account.email) return null
       const session = toSession(row)
       return isActive(session, account) ? session : null
@@ -167,7 +154,7 @@ export function createSessions(database: Database) {
     /** Lists the active sessions of an account, most recently used first; at most 100. */
     async list(account: SessionAccount): Promise<Session[]> {
       const rows = await database.query<Row>(
-        `SELECT ${COLUMNS} FROM sessions WHERE email = ? ORDER BY last_seen_at DESC, id LIMIT ?`,
+        'SELECT * FROM sessions WHERE email = ? ORDER BY last_seen_at DESC, id LIMIT ?',
         [account.email, MAX_LISTED],
       )
       return rows.map(toSession).filter((session) => isActive(session, account))
@@ -192,64 +179,3 @@ export function createSessions(database: Database) {
 }
 
 export type Sessions = ReturnType<typeof createSessions>
-
-interface Claims {
-  /** Email of the account */
-  sub: string
-  /** Secret of the session */
-  jti: string
-  /** Changes with the password */
-  mark: string
-  /** Unix time, seconds */
-  exp: number
-}
-
-declare module '@fastify/jwt' {
-  interface FastifyJWT {
-    payload: Claims
-  }
-}
-
-interface SessionTokens {
-  issue(account: Account, session: { secret: string; expiresAt: number }): string
-  /**
-   * Returns the account and the session secret in a token; `null` if the token is invalid or
-   * expired, or if the password has changed.
-   */
-  verify(token: string): Promise<{ account: Account; secret: string } | null>
-}
-
-/** Session tokens: JWTs that carry a session's secret, signed with the settings of @fastify/jwt. */
-export function createSessionTokens(
-  { jwt, accounts }: Pick<FastifyInstance, 'jwt' | 'accounts'>,
-  secret: string,
-): SessionTokens {
-  const key = deriveKey(secret, 'password mark v1')
-  // The mark changes with the password, so a new password ends all earlier sessions.
-  const getPasswordMark = ({ passwordHash }: Account): string =>
-    createHmac('sha256', key).update(passwordHash).digest('base64url').slice(0, 22)
-
-  function verifyClaims(token: string): Claims | null {
-    try {
-      return jwt.verify<Claims>(token)
-    } catch {
-      return null
-    }
-  }
-
-  return {
-    issue: (account, session) =>
-      jwt.sign({
-        sub: account.email,
-        jti: session.secret,
-        mark: getPasswordMark(account),
-        exp: session.expiresAt / 1000,
-      }),
-    async verify(token) {
-      const claims = verifyClaims(token)
-      const account = claims && (await accounts.find(claims.sub))
-      if (!account || !timingSafeEqualText(claims.mark, getPasswordMark(account))) return null
-      return { account, secret: claims.jti }
-    },
-  }
-}

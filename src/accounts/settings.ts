@@ -44,10 +44,21 @@ declare module 'fastify' {
   }
 }
 
+const MAIL = { config: { permission: 'mail:manage' } } as const
+
+/** Redirects to the first page of the settings. */
+const settingsPages: FastifyPluginAsync = async (app) => {
+  // Each page has its own permission; every role that has one of them also has `mail:manage`.
+  app.get('/admin/settings', MAIL, async (request, reply) => {
+    const [first] = app.settings.list(request)
+    return reply.redirect(first?.href ?? '/admin', 303)
+  })
+}
+
 /** What features add to the portal: pages, and entries of its navigation and of the settings. */
 export default fp(
   async (app) => {
-    app.decorate('portalPages', [])
+    app.decorate('portalPages', [settingsPages])
     const navigation: NavigationEntry[] = []
     app.decorate('addNavigation', (entry) => {
       navigation.push(entry)

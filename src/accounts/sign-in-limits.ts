@@ -1,12 +1,8 @@
-import { Problem } from '../core/http/problem.js'
-import {
-  consumeAll,
-  type Budget,
-  type KeyValueStore,
-} from '../database/state-store/key-value-store.js'
-import type { DeviceTokens } from './device-token.js'
-import type { HashIdentifier } from './hashed-identifier.js'
-import { DAY_MS, MINUTE_MS } from '../core/time.js'
+import type { FastifyInstance } from 'fastify'
+import { createLimitProblem, type Problem } from '../core/http/problem.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
+import { consumeAll, type Budget } from '../database/state-store/key-value-store.js'
+import type { DeviceTokens } from './sign-in-cookies.js'
 
 const KNOWN_ADDRESS_TTL_MS = 30 * DAY_MS
 
@@ -19,33 +15,11 @@ interface SignInClient {
   deviceToken: string
 }
 
-/** A sign-in attempt, counted as a failure until it succeeds. */
-interface SignInAttempt {
-  /** Undoes the count. Call this if the password could not be checked. */
-  refund(): Promise<void>
-  /** Undoes the count and records the address as known to the account. */
-  succeed(): Promise<void>
-}
-
-interface SignInLimits {
-  /** Counts an attempt; throws a Problem (429) when a limit is reached. */
-  consume(client: SignInClient): Promise<SignInAttempt>
-}
-
-interface Options {
-  stateStore: KeyValueStore
-  hashIdentifier: HashIdentifier
-  devices: DeviceTokens
-  perClient: number
-  perAccount: number
-}
-
 function tooManyFailures(waitMs: number): Problem {
   const minutes = Math.ceil(waitMs / MINUTE_MS)
-  return new Problem(
-    429,
+  return createLimitProblem(
     `Too many failed sign-ins. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`,
-    { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } },
+    waitMs,
   )
 }
 
@@ -55,10 +29,16 @@ function tooManyFailures(waitMs: number): Problem {
  * the owner of the account, and a stolen device token does not allow faster guessing. Unknown
  * emails are counted in the same way, so a rejection does not reveal which accounts exist.
  */
-export function createSignInLimits(options: Options): SignInLimits {
-  const { stateStore, hashIdentifier, devices } = options
-  const perClient: Budget = { limit: options.perClient, windowMs: 15 * MINUTE_MS }
-  const perAccount: Budget = { limit: options.perAccount, windowMs: 60 * MINUTE_MS }
+export function createSignInLimits(
+  {
+    config,
+    stateStore,
+    hashIdentifier,
+  }: Pick<FastifyInstance, 'config' | 'stateStore' | 'hashIdentifier'>,
+  devices: DeviceTokens,
+) {
+  const perClient: Budget = { limit: config.LOGIN_LIMIT_PER_CLIENT, windowMs: 15 * MINUTE_MS }
+  const perAccount: Budget = { limit: config.LOGIN_LIMIT_PER_ACCOUNT, windowMs: HOUR_MS }
 
   const knownAddressKey = (email: string, address: string): string =>
     `known:${hashIdentifier('known', email, address)}`
@@ -76,12 +56,18 @@ export function createSignInLimits(options: Options): SignInLimits {
   }
 
   return {
-    async consume(client) {
+    /**
+     * Counts an attempt as a failure until it succeeds; throws a Problem (429) when a limit is
+     * reached.
+     */
+    async consume(client: SignInClient) {
       const { waitMs, refund } = await consumeAll(stateStore, await findBudgets(client))
       if (waitMs > 0) throw tooManyFailures(waitMs)
       return {
+        /** Undoes the count. Call this if the password could not be checked. */
         refund,
-        async succeed() {
+        /** Undoes the count and records the address as known to the account. */
+        async succeed(): Promise<void> {
           await refund()
           await stateStore.set(knownAddressKey(client.email, client.address), KNOWN_ADDRESS_TTL_MS)
         },

@@ -1,14 +1,11 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { toSafeRedirectPath } from '../core/http/safe-redirect-path.js'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { toSafeRedirectPath } from '../core/http/request-path.js'
 import { Problem } from '../core/http/problem.js'
 import { checker } from '../core/validation/validator.js'
-import { Credentials } from './credentials.js'
-import { toText } from './password-form.js'
-import type { PendingSignIns } from './pending-sign-in.js'
-import type { SecondFactors } from './second-factor/second-factors.js'
-import { getVerifyUrl } from './second-factor/sign-in-pages.js'
-import type { SignIn } from './sign-in.js'
-import { handleSignOutError } from './sign-out-error.js'
+import { Credentials } from './account-schemas.js'
+import { toText } from '../core/validation/is-object.js'
+import { DatabaseUnavailableError } from '../database/database.js'
+import { getRequestOrigin } from '../core/http/fetch-metadata.js'
 
 type Fields = Record<string, unknown>
 
@@ -29,16 +26,38 @@ function parseEnded({ out, ended, password }: Fields): SignInView['ended'] {
 
 const validate = checker(Credentials)
 
-interface Options {
-  signIn: SignIn
-  pendingSignIns: PendingSignIns
-  secondFactors: SecondFactors
+const VERIFY_URL = '/admin/login/verify'
+
+/** Adds the page to return to after sign-in. */
+const withReturnTo = (path: string, returnTo: string, params: Record<string, string> = {}) =>
+  `${path}?${new URLSearchParams({ returnTo, ...params }).toString()}`
+
+/**
+ * Error handler of sign-out routes: clears the cookie even if the session is not valid or cannot be
+ * ended, unless another site sent the request. Always throws: a Problem (503) if the database is
+ * unavailable, otherwise the given error.
+ */
+export function handleSignOutError(
+  error: Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): never {
+  const isUnavailable = error instanceof DatabaseUnavailableError
+  const isUnauthorized = error instanceof Problem && error.statusCode === 401
+  const origin = getRequestOrigin(request, request.server.publicBaseUrl())
+  if ((isUnavailable || isUnauthorized) && origin !== 'cross-origin') reply.clearSessionCookie()
+  if (!isUnavailable) throw error
+  request.log.error({ err: error }, 'a session could not be ended')
+  throw new Problem(
+    503,
+    'The database is not responding, so your session was not ended on the server. This browser no longer has access, but anyone with a copy of the token still does. To end the session, sign in again later and sign out the other devices on your account page.',
+    { headers: { 'retry-after': '5' } },
+  )
 }
 
-const pages: FastifyPluginAsync<Options> = async (
-  app,
-  { signIn, pendingSignIns, secondFactors },
-) => {
+/** Pages to sign in and out. */
+const pages: FastifyPluginAsync = async (app) => {
+  const { signIn, pendingSignIns, secondFactors } = app
   const hasPasskeys = secondFactors.passkeys.isAvailable
   const showForm = (reply: FastifyReply, view: SignInView) =>
     reply.renderView({ page: 'accounts/sign-in' }, { ...view, hasPasskeys })
@@ -84,7 +103,7 @@ const pages: FastifyPluginAsync<Options> = async (
       const { account, session } = await signIn.withPassword(request, reply, result.value)
       if (session === null) {
         pendingSignIns.start(reply, account)
-        return await reply.redirect(getVerifyUrl(view.returnTo), 303)
+        return await reply.redirect(withReturnTo(VERIFY_URL, view.returnTo), 303)
       }
     } catch (error) {
       if (!(error instanceof Problem)) throw error
@@ -126,6 +145,50 @@ const pages: FastifyPluginAsync<Options> = async (
       return reply.redirect('/admin/login?out', 303)
     },
   )
+
+  /** The second step of signing in with a password. */
+  async function buildVerifyView(email: string, returnTo: unknown) {
+    const { appAddedAt, passkeys } = await secondFactors.find(email)
+    return {
+      returnTo: toSafeRedirectPath(returnTo),
+      hasApp: appAddedAt !== null,
+      hasPasskey: passkeys.length > 0 && secondFactors.passkeys.isAvailable,
+    }
+  }
+
+  function startAgain(reply: FastifyReply, returnTo: unknown): FastifyReply {
+    const path = toSafeRedirectPath(returnTo)
+    return reply.redirect(withReturnTo('/admin/login', path, { ended: '' }), 303)
+  }
+
+  app.get<{ Querystring: Fields }>(VERIFY_URL, options, async (request, reply) => {
+    const account = await pendingSignIns.find(request)
+    const { returnTo } = request.query
+    if (account === null) return startAgain(reply, returnTo)
+    const view = await buildVerifyView(account.email, returnTo)
+    return reply.renderView({ page: 'accounts/verify' }, { ...view, error: null })
+  })
+
+  app.post<{ Body: Fields | undefined }>(VERIFY_URL, options, async (request, reply) => {
+    signIn.rejectOtherSites(request)
+    const { returnTo, code } = request.body ?? {}
+    const account = await pendingSignIns.find(request)
+    if (account === null) return startAgain(reply, returnTo)
+    const text = toText(code).trim()
+    try {
+      if (text === '') throw new Problem(422, 'Enter a code')
+      await signIn.withCode(request, reply, account, text)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const view = await buildVerifyView(account.email, returnTo)
+      return reply
+        .code(error.statusCode === 401 ? 422 : error.statusCode)
+        .headers(error.headers)
+        .renderView({ page: 'accounts/verify' }, { ...view, error: error.message })
+    }
+    pendingSignIns.end(reply)
+    return reply.redirect(toSafeRedirectPath(returnTo), 303)
+  })
 }
 
 export default pages

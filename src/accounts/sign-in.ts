@@ -2,7 +2,7 @@ import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
 import { getClientAddress } from '../core/http/client-address.js'
-import { SecondFactorRequired } from './authentication-problems.js'
+import { SecondFactorRequired } from './require-permission.js'
 import { Problem } from '../core/http/problem.js'
 import { isApiPath } from '../core/http/request-path.js'
 import { getRequestOrigin } from '../core/http/fetch-metadata.js'
@@ -10,50 +10,14 @@ import type { Account } from './account-store.js'
 import type { Role } from './permissions.js'
 import type { Session } from './sessions.js'
 import { createPasskeyProblem } from './second-factor/passkeys.js'
-import type { SecondFactors } from './second-factor/second-factors.js'
-import type { Credentials } from './credentials.js'
-import { createDeviceTokens } from './device-token.js'
+import type { Credentials } from './account-schemas.js'
+import { createDeviceTokens } from './sign-in-cookies.js'
 import { createSignInLimits } from './sign-in-limits.js'
-import { createIdentifierHasher } from './hashed-identifier.js'
+import { HOUR_MS } from '../core/time.js'
 import { toMailbox } from '../core/validation/email-address.js'
-import { createPasswordCheck } from './password-check.js'
 import { getUser } from './principal.js'
 
 type StartedSession = Session & { role: Role; token: string }
-
-export interface SignIn {
-  /** Throws a Problem (403) if another site sent the request. The `with…` methods call this. */
-  rejectOtherSites(request: FastifyRequest): void
-  /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
-  checkPassword(request: FastifyRequest, credentials: Credentials): Promise<Account>
-  /** Checks a passkey of the signed-in user. Throws a Problem (422). */
-  checkPasskey(request: FastifyRequest, credential: string): Promise<Account>
-  /**
-   * Checks the credentials and starts a session. If `session` is `null`, a second factor is needed:
-   * continue with `withCode` or `withPasskey`. Throws a Problem: 401, 403, 429 or 503.
-   */
-  withPassword(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    credentials: Credentials & { code?: string },
-  ): Promise<{ account: Account; session: StartedSession | null }>
-  /**
-   * Continues with a code from the authenticator app, or a recovery code. Throws a Problem: 401,
-   * 403 or 429.
-   */
-  withCode(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    account: Account,
-    code: string,
-  ): Promise<StartedSession>
-  /** Signs in without a password. Throws a Problem: 403 or 422. */
-  withPasskey(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    credential: string,
-  ): Promise<StartedSession>
-}
 
 /** How a user signed in: with only a password, with a password and a code, or with a passkey. */
 type SignInMethod = 'password' | 'app' | 'recovery_code' | 'passkey'
@@ -66,25 +30,16 @@ const OUTCOMES: Partial<Record<number, Outcome>> = { 401: 'failed', 422: 'failed
 /** The actor that is recorded for a failed sign-in if the email has no account. */
 const UNKNOWN = 'unknown account'
 const UNKNOWN_KEY = 'audit:unknown-account'
-const UNKNOWN_BUDGET = { limit: 100, windowMs: 60 * 60 * 1000 }
+const UNKNOWN_BUDGET = { limit: 100, windowMs: HOUR_MS }
 
 /** The device cookie is only sent to the sign-in routes. */
 const DEVICE_COOKIE_PATHS = ['/api/admin/login', '/admin/login']
 
 /** Sign-in, shared by the API and the pages. */
-export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors): SignIn {
-  const { config, stateStore } = app
-  const [secret] = config.sessionSecrets
-  const hashIdentifier = createIdentifierHasher(secret)
-  const devices = createDeviceTokens(secret)
-  const checkPassword = createPasswordCheck(app, hashIdentifier, app.passwordHashQueue)
-  const limits = createSignInLimits({
-    stateStore,
-    hashIdentifier,
-    devices,
-    perClient: config.LOGIN_LIMIT_PER_CLIENT,
-    perAccount: config.LOGIN_LIMIT_PER_ACCOUNT,
-  })
+export function createSignIn(app: FastifyInstance) {
+  const { config, stateStore, secondFactors } = app
+  const devices = createDeviceTokens(config.sessionSecrets[0])
+  const limits = createSignInLimits(app, devices)
   const signIns = new Counter({
     name: 'clearwake_sign_ins_total',
     help: 'Sign-in attempts of administrators, by outcome',
@@ -137,7 +92,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     })
     let account
     try {
-      account = await checkPassword(email, password)
+      account = await app.passwords.findAccount(email, password)
     } catch (error) {
       await attempt.refund()
       throw error
@@ -151,6 +106,7 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     return account
   }
 
+  /** Throws a Problem (403) if another site sent the request. The `with…` methods call this. */
   function rejectOtherSites(request: FastifyRequest): void {
     if (getRequestOrigin(request, app.publicBaseUrl()) === 'cross-origin') {
       throw new Problem(403, 'Sign-in from another site is not allowed.')
@@ -220,10 +176,12 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
   return {
     rejectOtherSites,
 
-    checkPassword: (request, credentials) =>
+    /** Checks the password of a signed-in user. Throws a Problem: 401, 429 or 503. */
+    checkPassword: (request: FastifyRequest, credentials: Credentials): Promise<Account> =>
       recordFailure(request, credentials.email, () => authenticate(request, credentials)),
 
-    checkPasskey(request, credential) {
+    /** Checks a passkey of the signed-in user. Throws a Problem (422). */
+    checkPasskey(request: FastifyRequest, credential: string): Promise<Account> {
       const { email } = getUser(request)
       return recordFailure(request, email, async () => {
         const passkey = await secondFactors.passkeys.verifySignIn(credential)
@@ -234,7 +192,15 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       })
     },
 
-    async withPassword(request, reply, { email: givenEmail, password, code }) {
+    /**
+     * Checks the credentials and starts a session. If `session` is `null`, a second factor is
+     * needed: continue with `withCode` or `withPasskey`. Throws a Problem: 401, 403, 429 or 503.
+     */
+    async withPassword(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { email: givenEmail, password, code }: Credentials & { code?: string },
+    ): Promise<{ account: Account; session: StartedSession | null }> {
       rejectOtherSites(request)
       const email = givenEmail.toLowerCase()
       return recordFailure(request, email, async () => {
@@ -254,7 +220,16 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       })
     },
 
-    async withCode(request, reply, account, code) {
+    /**
+     * Continues with a code from the authenticator app, or a recovery code. Throws a Problem: 401,
+     * 403 or 429.
+     */
+    async withCode(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      account: Account,
+      code: string,
+    ): Promise<StartedSession> {
       rejectOtherSites(request)
       return recordFailure(request, account.email, async () => {
         const method = await useCode(request, account, code)
@@ -262,7 +237,12 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
       })
     },
 
-    async withPasskey(request, reply, credential) {
+    /** Signs in without a password. Throws a Problem: 403 or 422. */
+    async withPasskey(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      credential: string,
+    ): Promise<StartedSession> {
       rejectOtherSites(request)
       // The email is not known until the passkey is verified.
       const account = await recordFailure(request, '', async () =>
@@ -272,3 +252,5 @@ export function createSignIn(app: FastifyInstance, secondFactors: SecondFactors)
     },
   }
 }
+
+export type SignIn = ReturnType<typeof createSignIn>

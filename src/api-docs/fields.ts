@@ -8,8 +8,10 @@ import {
   getTypes,
   isNull,
   type Schema,
+  getSharedObject,
+  type SharedObject,
+  type SharedObjects,
 } from './schema.js'
-import { getSharedObject, type SharedObject, type SharedObjects } from './shared-objects.js'
 
 /** A field, parameter or header on the page. */
 export interface Field {

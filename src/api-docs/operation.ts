@@ -9,8 +9,10 @@ import {
   getExample,
   getMedia,
   type Schema,
+  getSharedObject,
+  type SharedObject,
+  type SharedObjects,
 } from './schema.js'
-import { getSharedObject, type SharedObject, type SharedObjects } from './shared-objects.js'
 
 /** The variables of the code samples. */
 const KEY_VARIABLE = 'CLEARWAKE_API_KEY'

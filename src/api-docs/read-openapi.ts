@@ -1,7 +1,15 @@
 import { toFieldSet, type FieldSet } from './fields.js'
 import { getSuccess, toOperation, type Operation } from './operation.js'
-import { asArray, asSchema, asText, getExample, getMedia, type Schema } from './schema.js'
-import { findSharedObjects, type SharedObjects } from './shared-objects.js'
+import {
+  asArray,
+  asSchema,
+  asText,
+  getExample,
+  getMedia,
+  type Schema,
+  findSharedObjects,
+  type SharedObjects,
+} from './schema.js'
 
 /** The content of the reference page. */
 interface ApiReference {

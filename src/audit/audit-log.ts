@@ -2,15 +2,15 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { Database } from '../database/database.js'
 import { createDayCalendar } from '../core/formatting/day-calendar.js'
-import type { AuditAction } from './audit-actions.js'
 import {
+  type AuditAction,
   toAuditEntry,
   type AuditActor,
   type AuditDetails,
   type AuditEntry,
   type AuditRow,
+  appendAuditEntry,
 } from './audit-entry.js'
-import { appendAuditEntry } from './append-audit-entry.js'
 import { buildAuditCondition, createTextMatcher, type AuditFilters } from './audit-query.js'
 
 /** Maximum number of entries deleted in one transaction */

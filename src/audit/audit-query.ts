@@ -5,8 +5,7 @@ import type { FieldError } from '../core/validation/field-errors.js'
 import { foldText } from '../core/formatting/fold-text.js'
 import { stringEnum } from '../core/validation/string-enum.js'
 import { createValidators } from '../core/validation/validator.js'
-import { AUDIT_ACTION_NAMES, type AuditAction } from './audit-actions.js'
-import type { AuditRow } from './audit-entry.js'
+import { AUDIT_ACTION_NAMES, type AuditAction, type AuditRow } from './audit-entry.js'
 
 const MAX_TEXT_LENGTH = 200
 

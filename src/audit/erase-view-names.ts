@@ -1,6 +1,5 @@
 import type { Queryable } from '../database/database.js'
-import { appendAuditEntry } from './append-audit-entry.js'
-import type { AuditActor, AuditRow } from './audit-entry.js'
+import { appendAuditEntry, type AuditActor, type AuditRow } from './audit-entry.js'
 
 /** What replaces the details of an entry with an erased name. Stored, so never change it. */
 const ERASED_DETAILS = JSON.stringify({ name: 'Erased' })

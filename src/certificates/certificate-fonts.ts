@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { openSync, type Font } from 'fontkit'
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { getDirection, splitDirections, type Direction } from './text-direction.js'
 
 /** Common names of scripts, with patterns that match their characters. */

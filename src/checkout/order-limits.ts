@@ -1,4 +1,4 @@
-import type { HashIdentifier } from '../accounts/hashed-identifier.js'
+import type { HashIdentifier } from '../core/config/signer.js'
 import { Problem } from '../core/http/problem.js'
 import type { KeyValueStore } from '../database/state-store/key-value-store.js'
 import { toMailbox } from '../core/validation/email-address.js'

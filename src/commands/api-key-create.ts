@@ -1,23 +1,18 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { API_KEY_SCOPE_NAMES } from '../accounts/permissions.js'
-import { ConfigError } from '../core/config/config-error.js'
-import { DatabaseUnavailableError } from '../database/database.js'
 import { getDatabasePath } from '../database/database-path.js'
-import { DatabaseError } from '../database/open-database.js'
-import { openServiceDatabase } from '../database/open-service-database.js'
-import { createApiKeyStore } from '../accounts/api-keys/api-key-store.js'
-import { NewApiKeyRequest, validateNewApiKey } from '../accounts/api-keys/new-api-key.js'
-import { loadConfig } from './load-config.js'
+import { openServiceDatabase } from '../database/database-plugin.js'
+import {
+  createApiKeyStore,
+  NewApiKeyRequest,
+  validateNewApiKey,
+} from '../accounts/api-keys/api-key-store.js'
+import { describeError, fail, loadConfig } from './command.js'
 
 const USAGE = `Usage: npm run -s api-key:create -- --name NAME --scopes SCOPE,SCOPE [--expires DATE_TIME]
 
 Creates an API key and prints only the key. Scopes: ${API_KEY_SCOPE_NAMES.join(', ')}.`
-
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`)
-  process.exit(1)
-}
 
 /** Reads and validates the command line. */
 function readArguments(): NewApiKeyRequest {
@@ -52,8 +47,5 @@ try {
     database.engine === 'sqlite' ? resolve(getDatabasePath(config.DATA_DIR)) : 'PostgreSQL'
   process.stderr.write(`Valid for the service that stores its data in ${place}.\n`)
 } catch (error) {
-  const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
-    (type) => error instanceof type,
-  )
-  fail(isExpected ? (error as Error).message : String((error as Error).stack))
+  fail(describeError(error))
 }

@@ -1,22 +1,14 @@
 import { parseArgs } from 'node:util'
 import type { AuditHead } from '../audit/audit-log.js'
 import { verifyChain } from '../audit/verify-chain.js'
-import { ConfigError } from '../core/config/config-error.js'
-import { DatabaseUnavailableError } from '../database/database.js'
-import { DatabaseError } from '../database/open-database.js'
-import { openServiceDatabase } from '../database/open-service-database.js'
-import { loadConfig } from './load-config.js'
+import { openServiceDatabase } from '../database/database-plugin.js'
+import { describeError, fail, loadConfig } from './command.js'
 
 const USAGE = `Usage: npm run -s audit:verify [-- --head POSITION:HASH]
 
 Verifies the hash chain of the audit log, and prints its head. Exits with 1 if an entry was
 changed, removed, inserted or moved. --head: a head that was printed earlier. Anyone who can write
 to the database can recompute all hashes; only a head that is stored elsewhere reveals this.`
-
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`)
-  process.exit(1)
-}
 
 function readArguments(): AuditHead | undefined {
   let text
@@ -43,8 +35,5 @@ try {
       (position === 0 ? '' : `Head: ${position}:${hash}\n`),
   )
 } catch (error) {
-  const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
-    (type) => error instanceof type,
-  )
-  fail(isExpected ? (error as Error).message : String((error as Error).stack))
+  fail(describeError(error))
 }

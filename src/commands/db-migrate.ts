@@ -1,9 +1,7 @@
-import { DatabaseError } from '../database/open-database.js'
-import { DatabaseUnavailableError } from '../database/database.js'
 import { openPostgres } from '../database/postgres.js'
 import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../database/postgres-migrations.js'
-import { ConfigError } from '../core/config/config-error.js'
-import { loadConfig } from './load-config.js'
+import { ConfigError } from '../core/config/config-part.js'
+import { describeError, fail, loadConfig } from './command.js'
 
 /* Migrates the PostgreSQL database, as the service does at start-up. */
 try {
@@ -20,11 +18,5 @@ try {
       : `The schema was migrated from version ${before} to ${POSTGRES_SCHEMA_VERSION}.\n`,
   )
 } catch (error) {
-  const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
-    (type) => error instanceof type,
-  )
-  process.stderr.write(
-    `${isExpected ? (error as Error).message : String((error as Error).stack)}\n`,
-  )
-  process.exitCode = 1
+  fail(describeError(error))
 }

@@ -1,15 +1,9 @@
 import { createNocoDbClient } from '../nocodb/nocodb-client.js'
 import { NocoDbError } from '../nocodb/nocodb-error.js'
 import { setUpTable } from '../nocodb/table-schema.js'
-import { ConfigError } from '../core/config/config-error.js'
 import { CONFIG_PARTS } from '../config-parts.js'
 import { getNocoDbSettings, nocoDbConfig, nocoDbSetUpConfig } from '../nocodb/nocodb-config.js'
-import { loadConfig } from './load-config.js'
-
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`)
-  process.exit(1)
-}
+import { describeError, fail, loadConfig } from './command.js'
 
 // Continue if the reader closes the pipe early, e.g. `| head`.
 process.stdout.on('error', () => undefined)
@@ -17,16 +11,12 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 /** Errors that an operator can fix get a short message; other errors include the stack. */
 function formatError(error: unknown): string {
-  if (error instanceof ConfigError) return error.message
   if (error instanceof NocoDbError) {
     const { status, code } = error
-    const details = [
-      ...(status === undefined ? [] : [status]),
-      ...(code === undefined ? [] : [code]),
-    ]
+    const details = [status, code].filter((detail) => detail !== undefined)
     return `NocoDB setup failed: ${error.message}${details.length > 0 ? ` (${details.join(', ')})` : ''}.`
   }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return describeError(error)
 }
 
 /* Creates the orders table in NocoDB or adds missing columns; prints the changes and the table ID. */

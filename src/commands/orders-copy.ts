@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
-import { ConfigError } from '../core/config/config-error.js'
+import { ConfigError } from '../core/config/config-part.js'
 import { DatabaseError } from '../database/open-database.js'
-import { DatabaseUnavailableError } from '../database/database.js'
 import { openPostgres } from '../database/postgres.js'
 import { migratePostgres } from '../database/postgres-migrations.js'
 import { openSqliteDatabase } from '../database/sqlite-database.js'
@@ -9,24 +8,14 @@ import { copyDatabase, CopyMismatchError } from '../orders/store/copy-database.j
 import { foldSearchTexts, readTimeZone, setTimeZone } from '../orders/store/store-settings.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { formatOrderCount } from './import-progress.js'
-import { loadConfig } from './load-config.js'
+import { describeError, fail, loadConfig, printHelp } from './command.js'
 
 const USAGE = `Usage: npm run -s orders:copy -- --from sqlite --to postgres
 
 Copies the database in DATA_DIR to DATABASE_URL, and compares the orders and their history in both. Stop the service first, or restart it with ORDERS_READ_ONLY=true. If the copy is interrupted, run the command again to continue. Reads the environment and .env, like npm start.`
 
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`)
-  process.exit(1)
-}
-
-const EXPECTED = [ConfigError, DatabaseError, DatabaseUnavailableError, CopyMismatchError]
-
+printHelp(USAGE)
 const given = process.argv.slice(2).join(' ')
-if (given === '--help' || given === '-h') {
-  process.stdout.write(`${USAGE}\n`)
-  process.exit(0)
-}
 if (given !== '--from sqlite --to postgres') fail(USAGE)
 
 try {
@@ -53,6 +42,5 @@ try {
     `${formatOrderCount(orders)} copied. Both databases have the same content:\n  orders   ${digests.orders}\n  history  ${digests.changes}\n`,
   )
 } catch (error) {
-  const isExpected = EXPECTED.some((type) => error instanceof type)
-  fail(isExpected ? (error as Error).message : String((error as Error).stack))
+  fail(error instanceof CopyMismatchError ? error.message : describeError(error))
 }

@@ -1,16 +1,14 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DatabaseUnavailableError, type Database } from '../database/database.js'
-import { DatabaseError } from '../database/open-database.js'
-import { openServiceDatabase } from '../database/open-service-database.js'
+import { openServiceDatabase } from '../database/database-plugin.js'
 import { truncateLog } from '../database/rewrite-file.js'
 import { getDatabasePath } from '../database/database-path.js'
 import { rejectMirror } from '../nocodb/mirror-state.js'
 import { setTimeZone } from '../orders/store/store-settings.js'
 import { formatImportError, type ImportErrors } from '../orders/import/import-errors.js'
 import { importOrders } from '../orders/import/import-orders.js'
-import { ConfigError } from '../core/config/config-error.js'
-import { callerDirectory, loadConfig } from './load-config.js'
+import { ConfigError } from '../core/config/config-part.js'
+import { callerDirectory, describeError, fail, loadConfig, printHelp } from './command.js'
 import { createProgressBar, formatOrderCount } from './import-progress.js'
 
 const EXIT_INTERRUPTED = 130
@@ -20,23 +18,9 @@ const USAGE = `Usage: npm run -s orders:import -- FILE (or - for standard input)
 Imports a CSV file or an Excel workbook (.xlsx) of orders into the database of the service: the file in
 DATA_DIR, or PostgreSQL with DATABASE_URL. If any line has an error, nothing is imported. Reads the environment and .env, like npm start.`
 
-function fail(message: string, code = 1): never {
-  process.stderr.write(`${message}\n`)
-  process.exit(code)
-}
-
-const getErrorCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
-
-/** Errors that an operator can fix get a short message; other errors include the stack. */
 function formatError(error: unknown): string {
-  const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
-    (type) => error instanceof type,
-  )
-  if (isExpected) return (error as Error).message
-  const code = getErrorCode(error)
-  if (/^E[A-Z]+$/.test(code)) return `The file could not be read (${code}).`
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return /^E[A-Z]+$/.test(code) ? `The file could not be read (${code}).` : describeError(error)
 }
 
 function getFileSize(path: string, name: string): number {
@@ -56,15 +40,8 @@ function formatErrors(errors: ImportErrors): string {
   ].join('\n')
 }
 
-interface OpenedStore {
-  database: Database
-  location: string
-  /** The file of SQLite; `null` with PostgreSQL */
-  path: string | null
-}
-
 /** Opens the database of the service. */
-async function openStore(): Promise<OpenedStore> {
+async function openStore() {
   const config = await loadConfig()
   if (config.DATABASE_BASE_URL !== undefined) {
     throw new ConfigError([
@@ -82,10 +59,7 @@ async function openStore(): Promise<OpenedStore> {
 
 /* Exit code 0: imported; 1: nothing imported, every error printed; 130: interrupted. */
 const [file, ...others] = process.argv.slice(2)
-if (file === '--help' || file === '-h') {
-  process.stdout.write(`${USAGE}\n`)
-  process.exit(0)
-}
+printHelp(USAGE)
 if (file === undefined || file === '' || others.length > 0) fail(USAGE)
 const path = file === '-' ? null : resolve(callerDirectory('orders:import'), file)
 const size = path === null ? null : getFileSize(path, file)

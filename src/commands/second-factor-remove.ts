@@ -1,21 +1,13 @@
-import { ConfigError } from '../core/config/config-error.js'
-import { endSessions } from '../accounts/end-sessions.js'
+import { endSessions } from '../accounts/sessions.js'
 import { deleteSecondFactors } from '../accounts/second-factor/second-factor-store.js'
-import { appendAuditEntry } from '../audit/append-audit-entry.js'
-import { DatabaseUnavailableError } from '../database/database.js'
-import { DatabaseError } from '../database/open-database.js'
-import { openServiceDatabase } from '../database/open-service-database.js'
-import { loadConfig } from './load-config.js'
+import { appendAuditEntry } from '../audit/audit-entry.js'
+import { openServiceDatabase } from '../database/database-plugin.js'
+import { describeError, fail, loadConfig } from './command.js'
 
 const USAGE = `Usage: npm run -s second-factor:remove -- EMAIL
 
 Removes the passkeys, the authenticator app and the recovery codes of an account whose owner has lost
 them all, and ends its sessions. After that, the password alone is enough to sign in.`
-
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`)
-  process.exit(1)
-}
 
 const email = process.argv[2]?.toLowerCase()
 if (email === undefined || process.argv.length > 3) fail(USAGE)
@@ -32,8 +24,5 @@ try {
   if (!isRemoved) fail(`${email} has no second factor.`)
   process.stdout.write(`The second factor of ${email} was removed.\n`)
 } catch (error) {
-  const isExpected = [ConfigError, DatabaseError, DatabaseUnavailableError].some(
-    (type) => error instanceof type,
-  )
-  fail(isExpected ? (error as Error).message : String((error as Error).stack))
+  fail(describeError(error))
 }

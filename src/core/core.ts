@@ -1,22 +1,23 @@
+import { constants } from 'node:zlib'
+import compress, { type FastifyCompressOptions } from '@fastify/compress'
+import type { onRequestHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Validators } from './validation/validator.js'
 import brand from './html/brand.js'
-import compression from './server/compression.js'
 import type { ConfigPart } from './config/config-part.js'
 import config from './config/config.js'
+import { Problem } from './http/problem.js'
 import errorHandler from './server/error-handler.js'
 import gracefulShutdown from './server/graceful-shutdown.js'
 import health from './server/health.js'
-import hostHeader from './server/host-header.js'
 import views from './html/views.js'
-import jsonParser from './server/json-parser.js'
+import validation from './server/validation.js'
 import loadShedding from './server/load-shedding.js'
 import rateLimits from './server/rate-limits.js'
 import scheduler from './server/scheduler.js'
 import securityHeaders from './server/security-headers.js'
 import staticFiles from './html/static-files.js'
 import telemetry from './server/telemetry.js'
-import validation from './server/validation.js'
 
 interface Options {
   /** Environment variables, as listed in `.env.example` */
@@ -26,6 +27,30 @@ interface Options {
   validators: Validators
 }
 
+export const COMPRESSION: FastifyCompressOptions = {
+  globalDecompression: false,
+  encodings: ['br', 'gzip'],
+  // Flush every write, so that the first part of a streamed page is sent immediately.
+  brotliOptions: {
+    flush: constants.BROTLI_OPERATION_FLUSH,
+    params: { [constants.BROTLI_PARAM_QUALITY]: 4 },
+  },
+  zlibOptions: { flush: constants.Z_SYNC_FLUSH },
+}
+
+const isHost = (name: string, index: number): boolean =>
+  index % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host'
+
+/**
+ * Rejects requests with more than one Host header (RFC 9112, section 3.2). Node rejects requests
+ * without a Host header, but accepts several and keeps only the first.
+ */
+const rejectSeveralHosts: onRequestHookHandler = ({ raw }, _reply, done) => {
+  if (raw.rawHeaders.filter(isHost).length > 1) {
+    done(new Problem(400, 'The request has more than one Host header.'))
+  } else done()
+}
+
 /** What every web service needs, in the order of its hooks. */
 export default fp<Options>(async (app, { environment, configParts, validators }) => {
   await app.register(config, { environment, parts: configParts })
@@ -33,7 +58,7 @@ export default fp<Options>(async (app, { environment, configParts, validators })
   await app.register(securityHeaders)
   // Before any hook that can reject a request, so that rejected requests are counted.
   await app.register(telemetry)
-  await app.register(hostHeader)
+  app.addHook('onRequest', rejectSeveralHosts)
   await app.register(loadShedding) // before everything that costs more than a rejected request
   await app.register(staticFiles) // before the rate limits, which do not count assets
   await app.register(brand)
@@ -41,8 +66,7 @@ export default fp<Options>(async (app, { environment, configParts, validators })
   await app.register(rateLimits)
   await app.register(errorHandler)
   await app.register(health)
-  await app.register(compression)
-  await app.register(jsonParser)
+  await app.register(compress, COMPRESSION)
   await app.register(validation, { validators })
   await app.register(scheduler)
 })

@@ -4,7 +4,7 @@ import type { DashboardStats } from '../orders/dashboard-stats.js'
 import { PAID_STATUSES } from '../orders/order-status.js'
 import type { Formatters } from '../core/formatting/formatters.js'
 import type { DashboardFormatters } from './dashboard-formatters.js'
-import { COUNTED_STATUSES, getDateFilters, buildOrdersUrl } from './order-list-links.js'
+import { COUNTED_STATUSES, getDateFilters, buildOrdersUrl } from './ranges.js'
 
 /** How a value changed since the previous period. An increase is not shown as good or bad. */
 type PeriodChange =

@@ -22,7 +22,6 @@ export function createDashboardFormatters(locale: string) {
   const date = createDateFormat({ day: 'numeric', month: 'short' })
   const day = createDateFormat({ weekday: 'short', day: 'numeric', month: 'short' })
   const month = createDateFormat({ month: 'long', year: 'numeric' })
-  const shortDay = createDateFormat({ day: 'numeric', month: 'short' })
   const shortMonth = createDateFormat({ month: 'short', year: 'numeric' })
   return {
     locale,
@@ -55,7 +54,7 @@ export function createDashboardFormatters(locale: string) {
     },
     /** A day, week or month of the timeline as a short label, given its first day */
     axisLabel: (granularity: Granularity, from: string): string =>
-      (granularity === 'month' ? shortMonth : shortDay).format(toUtcDate(from)),
+      (granularity === 'month' ? shortMonth : date).format(toUtcDate(from)),
   }
 }
 

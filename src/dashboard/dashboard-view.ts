@@ -13,7 +13,7 @@ import { getFormatters, type Formatters } from '../core/formatting/formatters.js
 import { EXCEPTION_LABELS, STATUS_LABELS } from '../orders/labels.js'
 import { buildCards } from './cards.js'
 import { createDashboardFormatters, type DashboardFormatters } from './dashboard-formatters.js'
-import { buildOrdersUrl, getDateFilters } from './order-list-links.js'
+import { buildOrdersUrl, getDateFilters } from './ranges.js'
 import { convertKilograms, toMassUnit } from '../calculator/units.js'
 import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 

@@ -1,5 +1,13 @@
-import { PRESET_RANGES, type PresetRange, type StatsPeriod } from '../orders/dashboard-stats.js'
+import {
+  PRESET_RANGES,
+  type PresetRange,
+  type StatsPeriod,
+  type DashboardStats,
+} from '../orders/dashboard-stats.js'
 import { isDate } from '../core/validation/formats.js'
+import { DEFAULT_PAGE_SIZE, buildListUrl, type ListQuery } from '../orders/list-query.js'
+import { DEFAULT_SORT } from '../orders/order-filters.js'
+import { isCounted, ORDER_STATUSES } from '../orders/order-status.js'
 
 const DEFAULT_PERIOD: StatsPeriod = { range: '30d' }
 
@@ -52,3 +60,17 @@ export const buildRangeChoices = (selected: StatsPeriod) => ({
       ? { isSelected: true, from: selected.from, to: selected.to }
       : { isSelected: false, from: '', to: '' },
 })
+
+/** Statuses that count towards CO₂e and revenue. */
+export const COUNTED_STATUSES = ORDER_STATUSES.filter(isCounted)
+
+/** The URL of the order list with these filters. */
+export const buildOrdersUrl = (filters: Partial<ListQuery>): string =>
+  buildListUrl({ sort: DEFAULT_SORT, page: 1, pageSize: DEFAULT_PAGE_SIZE, ...filters })
+
+/** Date filters of the order list for the period of the statistics; none for all time. */
+export const getDateFilters = ({
+  range,
+  from,
+  to,
+}: DashboardStats): Pick<ListQuery, 'from' | 'to'> => (range === 'all' ? {} : { from, to })

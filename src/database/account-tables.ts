@@ -1,4 +1,6 @@
-/** Accounts of users, for both databases. Part of a migration: never edit a released one. */
+/* Tables for both databases. Part of migrations: never edit a released one. */
+
+/** Accounts of users. */
 export const ACCOUNT_TABLES: readonly string[] = [
   `CREATE TABLE accounts (
     id TEXT PRIMARY KEY,
@@ -20,7 +22,7 @@ export const ACCOUNT_TABLES: readonly string[] = [
   'CREATE INDEX account_links_by_account ON account_links (account_id)',
 ]
 
-/** Tables of API keys, for both databases. Part of a migration: never edit a released one. */
+/** Tables of API keys. */
 export const API_KEY_TABLES: readonly string[] = [
   `CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,
@@ -36,12 +38,12 @@ export const API_KEY_TABLES: readonly string[] = [
   )`,
 ]
 
-/** Keys could settle orders before the scope existed. Part of a migration: never edit it. */
+/** Keys could settle orders before the scope existed. */
 export const SETTLE_SCOPE_MIGRATION: readonly string[] = [
   `UPDATE api_keys SET scopes = replace(scopes, '"orders:write"', '"orders:write","orders:settle"')`,
 ]
 
-/** Second factors of users, for both databases. Part of a migration: never edit a released one. */
+/** Second factors of users. */
 export const SECOND_FACTOR_TABLES: readonly string[] = [
   `CREATE TABLE authenticator_apps (
     email TEXT PRIMARY KEY,         -- of the account, in lower case
@@ -67,7 +69,7 @@ export const SECOND_FACTOR_TABLES: readonly string[] = [
   'CREATE INDEX recovery_codes_by_email ON recovery_codes (email)',
 ]
 
-/** Sessions of users, for both databases. Part of a migration: never edit a released one. */
+/** Sessions of users. */
 export const SESSION_TABLES: readonly string[] = [
   `CREATE TABLE sessions (
     id TEXT PRIMARY KEY,            -- public: in lists and URLs
@@ -83,4 +85,40 @@ export const SESSION_TABLES: readonly string[] = [
   )`,
   'CREATE INDEX sessions_by_email ON sessions (email)',
   'CREATE INDEX sessions_by_expiry ON sessions (expires_at)',
+]
+
+/** The audit log. */
+export const AUDIT_TABLES: readonly string[] = [
+  `CREATE TABLE audit_log (
+    position BIGINT PRIMARY KEY,    -- without gaps
+    at BIGINT NOT NULL,             -- ms since 1970
+    action TEXT NOT NULL,           -- AUDIT_ACTIONS
+    actor TEXT NOT NULL,            -- an email, or an API key by its name
+    address TEXT,                   -- of the client
+    details TEXT NOT NULL,          -- JSON, as it was hashed
+    hash TEXT NOT NULL              -- SHA-256 of this entry and the hash of the one before
+  )`,
+  'CREATE INDEX audit_log_by_time ON audit_log (at)',
+  // One row, which every writer locks, so that entries are appended one after the other.
+  `CREATE TABLE audit_chain (
+    id INTEGER PRIMARY KEY,
+    head_position BIGINT NOT NULL,  -- the latest entry; 0 if there was none yet
+    head_hash TEXT NOT NULL,
+    anchor_position BIGINT NOT NULL, -- the latest entry that was deleted when it expired
+    anchor_hash TEXT NOT NULL
+  )`,
+  "INSERT INTO audit_chain VALUES (1, 0, '', 0, '')",
+]
+
+/** The state that processes share through PostgreSQL. */
+export const STATE_TABLES = [
+  // Timestamps are in ms since 1970, by the clock of the database.
+  'CREATE TABLE state_keys (key TEXT PRIMARY KEY, expires_at BIGINT NOT NULL)',
+  'CREATE INDEX state_keys_by_expiry ON state_keys (expires_at)',
+  `CREATE TABLE state_counters (
+    key TEXT PRIMARY KEY,
+    consumed INTEGER NOT NULL,
+    expires_at BIGINT NOT NULL
+  )`,
+  'CREATE INDEX state_counters_by_expiry ON state_counters (expires_at)',
 ]

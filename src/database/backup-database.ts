@@ -1,8 +1,7 @@
 import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { DatabaseError, getErrorCode, toDatabaseError } from './database-error.js'
-import { createDamageError, inspectDatabase } from './inspect-database.js'
-import { isIntact } from './integrity-check.js'
+import { createDamageError, inspectDatabase, isIntact } from './inspect-database.js'
 import { openReadOnly } from './open-database.js'
 
 const BUSY_TIMEOUT_MS = 5_000

@@ -1,12 +1,39 @@
 import fp from 'fastify-plugin'
+import type { Config } from '../core/config/config.js'
 import type { Database } from './database.js'
-import { openServiceDatabase } from './open-service-database.js'
+import { getDatabasePath } from './database-path.js'
+import { openPostgres } from './postgres.js'
+import { migratePostgres } from './postgres-migrations.js'
+import { openSqliteDatabase } from './sqlite-database.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** The database of the service */
     database: Database
   }
+}
+
+type Settings = Pick<Config, 'DATA_DIR' | 'DATABASE_URL' | 'DATABASE_POOL_SIZE'>
+
+/**
+ * Opens the configured database and migrates its schema. Throws DatabaseError,
+ * DatabaseUnavailableError or CommitUnknownError.
+ *
+ * @param onError called when an idle connection fails
+ */
+export async function openServiceDatabase(
+  { DATA_DIR, DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize }: Settings,
+  onError?: (error: Error) => void,
+): Promise<Database> {
+  if (url === undefined) return openSqliteDatabase(getDatabasePath(DATA_DIR))
+  const postgres = openPostgres(url, { poolSize, onError })
+  try {
+    await migratePostgres(postgres)
+  } catch (error) {
+    await postgres.close()
+    throw error
+  }
+  return postgres
 }
 
 /** Opens the database of the service, SQLite or PostgreSQL, and migrates its schema. */

@@ -28,3 +28,13 @@ export async function insertRows<Name extends string>(
     )
   }
 }
+
+/** Inserts a row whose properties are named as the columns. */
+export const insertRow = <Row extends Readonly<Record<keyof Row, SqlValue>>>(
+  tx: Queryable,
+  table: string,
+  row: Row,
+): Promise<void> => {
+  const columns = Object.keys(row) as (keyof Row & string)[]
+  return insertRows(tx, table, columns, [row])
+}

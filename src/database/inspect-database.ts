@@ -1,7 +1,9 @@
 import Database from 'better-sqlite3'
 import { DatabaseError, isCorruption } from './database-error.js'
-import { isCheckedByOpening, isIntact } from './integrity-check.js'
-import { APPLICATION_ID, getSchemaVersion, SCHEMA_VERSION } from './sqlite-migrations.js'
+import { APPLICATION_ID, getSchemaVersion, SCHEMA_VERSION } from './migrations.js'
+import { statSync } from 'node:fs'
+import type { Worker } from 'node:worker_threads'
+import { startWorker } from './start-worker.js'
 
 export const createDamageError = (path: string): DatabaseError =>
   new DatabaseError(`${path} is damaged: restore it from a backup. The file was not changed.`)
@@ -39,4 +41,33 @@ export function inspectDatabase(path: string, busyTimeoutMs: number): void {
   } finally {
     db?.close()
   }
+}
+
+/** Checking this much takes about a second. Larger databases are checked by a worker. */
+const MAX_BYTES_CHECKED_BY_OPENING = 64 * 1024 * 1024
+
+export const isCheckedByOpening = (path: string): boolean =>
+  statSync(path).size <= MAX_BYTES_CHECKED_BY_OPENING
+
+/** Checks every page of a database. */
+export function isIntact(db: Database.Database): boolean {
+  try {
+    return db.pragma('quick_check(1)', { simple: true }) === 'ok'
+  } catch (error) {
+    if (isCorruption(error)) return false
+    throw error
+  }
+}
+
+/** Checks a large database in a worker; `null` for a small one, which was checked when opened. */
+export function startIntegrityCheck(path: string, onDamage: () => void): Worker | null {
+  if (isCheckedByOpening(path)) return null
+  const worker = startWorker('database/sqlite-worker', { task: 'check', path })
+  worker.unref()
+  worker.on('message', (intact: boolean) => {
+    if (!intact) onDamage()
+  })
+  // A database that cannot be read at all is reported by the next request.
+  worker.on('error', () => undefined)
+  return worker
 }

@@ -4,10 +4,11 @@ import {
   SETTLE_SCOPE_MIGRATION,
   SECOND_FACTOR_TABLES,
   SESSION_TABLES,
+  AUDIT_TABLES,
+  STATE_TABLES,
 } from './account-tables.js'
-import { AUDIT_TABLES } from './audit-tables.js'
-import { NOCODB_TABLES } from './nocodb-tables.js'
 import {
+  NOCODB_TABLES,
   CERTIFICATE_TABLES,
   ORDERING_MIGRATION,
   CONVERSION_TABLES,
@@ -17,9 +18,8 @@ import {
 import { createOutboxTables, WEBHOOK_TABLES } from './outbox-tables.js'
 import * as postgresOrders from './postgres-order-tables.js'
 import * as sqliteOrders from './sqlite-order-tables.js'
-import { STATE_TABLES } from './state-store/state-tables.js'
-import { createStatusMigration } from './status-tables.js'
-import { createTotalsMigration } from './totals-tables.js'
+import { createStatusMigration, createTotalsMigration } from './order-migrations.js'
+import type { Database } from 'better-sqlite3'
 
 /**
  * A migration from one schema version to the next, as a list of statements without question marks.
@@ -86,3 +86,29 @@ export const SHARED_TABLES: readonly string[] = MIGRATIONS.flatMap(({ sqlite, po
     (table) => inPostgres.includes(table) && !ORDER_TABLES.includes(table),
   )
 })
+
+/** Marks a SQLite file as an order database ("ClwK"). */
+export const APPLICATION_ID = 0x436c774b
+
+const SQLITE_MIGRATIONS = getMigrations('sqlite')
+
+/** The schema version of this version of Clearwake. */
+export const SCHEMA_VERSION = SQLITE_MIGRATIONS.length
+
+/** The schema version of a database; 0 if it is empty. */
+export const getSchemaVersion = (db: Database): number =>
+  db.pragma('user_version', { simple: true }) as number
+
+/** Migrates a database to the current schema version, in one transaction. */
+export function migrate(db: Database): void {
+  // Avoids waiting for the write lock.
+  if (getSchemaVersion(db) === SCHEMA_VERSION) return
+  db.transaction(() => {
+    // Read again, because another process may have migrated the database since.
+    for (const statements of SQLITE_MIGRATIONS.slice(getSchemaVersion(db))) {
+      db.exec(statements.join(';\n'))
+    }
+    db.pragma(`application_id = ${APPLICATION_ID}`)
+    db.pragma(`user_version = ${SCHEMA_VERSION}`)
+  }).immediate()
+}

@@ -2,9 +2,9 @@ import { statSync, existsSync, linkSync, renameSync, rmSync, closeSync, openSync
 import Database from 'better-sqlite3'
 import { DatabaseError, toDatabaseError, getErrorCode } from './database-error.js'
 import { inspectDatabase } from './inspect-database.js'
-import { migrate } from './sqlite-migrations.js'
+import { migrate } from './migrations.js'
 import { dirname } from 'node:path'
-import { createDirectory } from '../core/config/create-directory.js'
+import { createDirectory } from '../core/config/read-or-create-file.js'
 import { FOLDING_VERSION } from '../core/formatting/fold-text.js'
 
 /** SQLite would apply a journal of the lost database to the new one. */

@@ -1,4 +1,6 @@
-/** Schema for guest orders, in both databases. Part of a migration: never edit a released one. */
+/* Tables for both databases. Part of migrations: never edit a released one. */
+
+/** Schema for guest orders. */
 export const ORDERING_MIGRATION: readonly string[] = [
   'ALTER TABLE orders ADD COLUMN origin TEXT', // ORDER_ORIGINS; NULL if it was not recorded
   'ALTER TABLE orders ADD COLUMN checkout TEXT', // JSON; NULL unless a guest placed the order
@@ -10,7 +12,7 @@ export const ORDERING_MIGRATION: readonly string[] = [
   )`,
 ]
 
-/** Certificates, for both databases. Part of a migration: never edit a released one. */
+/** Certificates. */
 export const CERTIFICATE_TABLES: readonly string[] = [
   `CREATE TABLE certificates (
     code TEXT PRIMARY KEY,              -- random; part of its URL
@@ -23,8 +25,8 @@ export const CERTIFICATE_TABLES: readonly string[] = [
 ]
 
 /**
- * Tables that count how many scans become orders, for both databases. They contain order IDs, but
- * no other data about guests. Part of a migration: never edit a released one.
+ * Tables that count how many scans become orders. They contain order IDs, but no other data about
+ * guests.
  */
 export const CONVERSION_TABLES: readonly string[] = [
   `CREATE TABLE conversion_counts (
@@ -41,7 +43,7 @@ export const CONVERSION_TABLES: readonly string[] = [
   'CREATE INDEX conversion_orders_by_day ON conversion_orders (day)',
 ]
 
-/** Payments of orders, for both databases. Part of a migration: never edit a released one. */
+/** Payments of orders. */
 export const PAYMENT_MIGRATION: readonly string[] = [
   // Guests' attempts to pay through Stripe. Amounts are in minor units, times in ms since 1970.
   `CREATE TABLE payments (
@@ -68,12 +70,35 @@ export const PAYMENT_MIGRATION: readonly string[] = [
   'CREATE INDEX orders_by_origin ON orders (origin, placed_at) WHERE origin IS NOT NULL',
 ]
 
-/** Table of saved order lists, for both databases. Part of a migration: never edit a released one. */
+/** Table of saved order lists. */
 export const ORDER_VIEW_TABLES: readonly string[] = [
   `CREATE TABLE order_views (
     name TEXT PRIMARY KEY,
     query TEXT NOT NULL,            -- query string of the list
     created_by TEXT NOT NULL,
     created_at BIGINT NOT NULL      -- ms since 1970
+  )`,
+]
+
+/** Tables for orders that mirror a NocoDB table. */
+export const NOCODB_TABLES: readonly string[] = [
+  `CREATE TABLE nocodb_rows (
+    id BIGINT PRIMARY KEY,              -- also the ID of the order
+    stamp TEXT NOT NULL,                -- changes with most edits, quick to read
+    digest TEXT NOT NULL,               -- changes with every edit
+    fault TEXT,                         -- why the row is skipped; NULL if it is an order
+    edited INTEGER NOT NULL,            -- 1 if an edit made in NocoDB is not recorded there yet
+    requested_at BIGINT NOT NULL        -- when this state was requested, ms since 1970
+  )`,
+  'CREATE INDEX nocodb_edits ON nocodb_rows (id) WHERE edited = 1',
+  'CREATE INDEX nocodb_faults ON nocodb_rows (id) WHERE fault IS NOT NULL',
+  // What the orders mirror, and how far the synchronisation has come: see MirrorState.
+  'CREATE TABLE nocodb_state (name TEXT PRIMARY KEY, value TEXT NOT NULL)',
+  'CREATE INDEX idempotency_keys_by_order ON idempotency_keys (order_id)',
+  // Work that one process does for all.
+  `CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    expires_at BIGINT NOT NULL          -- ms since 1970
   )`,
 ]

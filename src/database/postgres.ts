@@ -14,20 +14,10 @@ import {
   isUnavailable,
 } from './postgres-errors.js'
 
-/** Limits the cache, because a query with a list has a different text for each list length. */
-const [MAX_CACHED_TEXTS, MAX_CACHED_LENGTH] = [1_000, 5_000]
-const numbered = new Map<string, string>()
-
 /** Replaces each `?` by `$1`, `$2` and so on. */
 function numberParameters(sql: string): string {
-  let text = numbered.get(sql)
-  if (text === undefined) {
-    let count = 0
-    text = sql.replaceAll('?', () => `$${++count}`)
-
-    if (numbered.size < MAX_CACHED_TEXTS && sql.length < MAX_CACHED_LENGTH) numbered.set(sql, text)
-  }
-  return text
+  let count = 0
+  return sql.replaceAll('?', () => `$${++count}`)
 }
 
 /** Parses 64-bit integers as numbers, because IDs, amounts and timestamps are below 2^53. */
@@ -79,7 +69,10 @@ const MODES = {
  */
 export function openPostgres(
   url: string,
-  { poolSize, onError = () => undefined }: { poolSize: number; onError?: (error: Error) => void },
+  {
+    poolSize,
+    onError = ignore,
+  }: { poolSize: number; onError?: ((error: Error) => void) | undefined },
 ): Database {
   const pool = new pg.Pool({
     connectionString: url,

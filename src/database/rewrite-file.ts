@@ -1,6 +1,10 @@
 import Database from 'better-sqlite3'
 import { isBusy } from './database-error.js'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { once } from 'node:events'
+import type { FastifyBaseLogger } from 'fastify'
+import { createSequence } from './sqlite-database.js'
+import { startWorker } from './start-worker.js'
 
 const MAX_WAIT_MS = 5_000
 const RETRY_MS = 50
@@ -85,3 +89,23 @@ export async function rewriteFile(path: string): Promise<boolean> {
     db.close()
   }
 }
+
+/** Rewrites a SQLite file from which something was erased, in a worker thread. */
+export function createFileRewriter(path: string | null, log: FastifyBaseLogger) {
+  const inSequence = createSequence()
+  /** Whether unused parts of the file may still have copies of erased data. */
+  const isDue = (): boolean => path !== null && isRewriteDue(path)
+  return {
+    isDue,
+    /** Rewrites the file if it is due. Call it regularly. */
+    run: (): Promise<void> =>
+      inSequence(async () => {
+        if (!isDue()) return
+        const worker = startWorker('database/sqlite-worker', { task: 'rewrite', path })
+        const [isDone] = (await once(worker, 'message')) as [boolean]
+        if (!isDone) log.warn({ path }, 'the file is in use: erased data is removed from it later')
+      }),
+  }
+}
+
+export type FileRewriter = ReturnType<typeof createFileRewriter>

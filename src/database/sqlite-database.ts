@@ -1,12 +1,16 @@
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database as Connection } from 'better-sqlite3'
+import type { Database as Connection, Statement } from 'better-sqlite3'
 import { Problem } from '../core/http/problem.js'
-import { DatabaseUnavailableError, type Database, type Queryable } from './database.js'
+import {
+  DatabaseUnavailableError,
+  type Database,
+  type Queryable,
+  type SqlValue,
+} from './database.js'
 import { describeDatabaseError, getErrorCode, isBusy, isCorruption } from './database-error.js'
-import { startIntegrityCheck } from './integrity-check.js'
+import { startIntegrityCheck } from './inspect-database.js'
 import { openDatabase, openReadOnly } from './open-database.js'
-import { createRunner, createSequence } from './sqlite-runner.js'
 
 /**
  * Short, because SQLite blocks the event loop while it waits for a lock. Work that did not get the
@@ -33,20 +37,10 @@ function getFileId(path: string): string | null {
   }
 }
 
-interface Options {
-  /** What an operator should do if the file is damaged, for error messages */
-  remedy?: string
-  /** Called whenever damage, or a missing or replaced file, is detected */
-  onDamage?: () => void
-}
-
 const RESTORE = 'stop the service and restore it from a backup'
 
 /** Opens the SQLite file of the service; creates or migrates it if necessary. Throws DatabaseError. */
-export function openSqliteDatabase(
-  path: string,
-  { remedy = RESTORE, onDamage = () => undefined }: Options = {},
-): Database {
+export function openSqliteDatabase(path: string): Database {
   const connection: Connection = openDatabase(path)
   connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   const writer = createRunner(connection)
@@ -60,21 +54,19 @@ export function openSqliteDatabase(
 
   function markDamaged(): void {
     isDamaged = true
-    onDamage()
   }
   const integrityCheck = startIntegrityCheck(path, markDamaged)
 
   const createDamageProblem = (): Problem =>
-    new Problem(503, `The order database is damaged: ${remedy}.`)
+    new Problem(503, `The order database is damaged: ${RESTORE}.`)
 
   function check(): void {
     if (isDamaged) throw createDamageProblem()
     if (getFileId(path) === fileId) return
     // SQLite would keep writing to the removed file, and the changes would be lost.
-    onDamage()
     throw new Problem(
       503,
-      `The order database was moved, removed or replaced while in use: put it back, or ${remedy}.`,
+      `The order database was moved, removed or replaced while in use: put it back, or ${RESTORE}.`,
     )
   }
 
@@ -164,11 +156,49 @@ export function openSqliteDatabase(
         : { ready: false, detail: `the order database cannot be written to: ${writeError}` }
     },
     async close() {
-      await integrityCheck?.close()
+      await integrityCheck?.terminate()
       await inSequence(async () => {
         readConnection.close()
         connection.close()
       })
+    },
+  }
+}
+
+/** Runs jobs one after the other. */
+export function createSequence() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(job: () => Promise<T>): Promise<T> => {
+    const result = last.then(job, job)
+    last = result.catch(() => undefined)
+    return result
+  }
+}
+
+/** Limits the memory for statements, because a query with a list has a text for each length. */
+const MAX_STATEMENTS = 500
+
+/** Runs statements on a connection; prepares each statement once. */
+export function createRunner(connection: Connection) {
+  const statements = new Map<string, Statement>()
+
+  function prepare(sql: string): Statement {
+    const known = statements.get(sql)
+    if (known !== undefined) return known
+    if (statements.size >= MAX_STATEMENTS) statements.clear()
+    const statement = connection.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+
+  return {
+    isReadOnly: (sql: string): boolean => prepare(sql).readonly,
+    async query<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+      const statement = prepare(sql)
+      const parameters = values.map((value) => (typeof value === 'boolean' ? Number(value) : value))
+      if (statement.reader) return statement.all(...parameters) as Row[]
+      statement.run(...parameters)
+      return []
     },
   }
 }

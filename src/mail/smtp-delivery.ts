@@ -1,7 +1,9 @@
 import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
 import type { MailSettings } from './mail-config.js'
 import { MAX_SEND_MS, type MailDelivery, type MailResult } from './mail-delivery.js'
-import type { MailLogo } from './mail-logo.js'
+import { readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { LOGO_TYPES } from '../core/config/core-config.js'
 
 const STEP_TIMEOUT_MS = 20_000
 
@@ -88,4 +90,19 @@ export function createSmtpDelivery(
       }
     },
   }
+}
+
+/** The operator's logo, attached to each email. */
+export interface MailLogo {
+  filename: string
+  contentType: string
+  content: Buffer
+}
+
+/** Reads the logo; `null` if there is none, or if it is an SVG, which few email clients display. */
+export function readMailLogo(path: string | undefined): MailLogo | null {
+  const extension = extname(path ?? '').toLowerCase()
+  const contentType = LOGO_TYPES[extension]
+  if (path === undefined || contentType === undefined || extension === '.svg') return null
+  return { filename: `logo${extension}`, contentType, content: readFileSync(path) }
 }

@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from './endpoint-store.js'
 import { logWebhookChange } from './routes.js'
 import { getFormatters } from '../core/formatting/formatters.js'
 import { isLive } from '../events/message-view.js'
-import { parseDateTime } from '../core/formatting/parse-datetime.js'
+import { parseDateTime } from '../core/formatting/day-calendar.js'
 import {
   buildDeliveryView,
   buildWebhookAlerts,

@@ -4,8 +4,8 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { parseAdminAccounts } from '../../src/accounts/admin-accounts.js'
-import { ConfigError } from '../../src/core/config/config-error.js'
+import { parseAdminAccounts } from '../../src/accounts/account-config.js'
+import { ConfigError } from '../../src/core/config/config-part.js'
 import { distPath } from '../support/dist-path.js'
 import { ADMIN_ACCOUNTS, postLogin } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'
@@ -106,7 +106,7 @@ t.test('concurrent processes create one first administrator', async (t) => {
   for (const { url } of both) t.equal((await postLogin(url, credentials[0])).status, 200)
 })
 
-t.test('simultaneous processes create one first administrator', async (t) => {
+t.test('simultaneous processes share one secret file', async (t) => {
   const folder = temporaryFolder(t)
   const module = new URL('../../src/core/config/read-or-create-file.js', import.meta.url).href
   // All begin together and take their time, so that each finds no file at first.
@@ -116,7 +116,7 @@ t.test('simultaneous processes create one first administrator', async (t) => {
     const wait = (until) => { while (Date.now() < until); }
     wait(${begin})
     const make = () => { wait(${begin + 300}); return crypto.randomUUID() }
-    console.log(JSON.stringify(readOrCreateFile('${folder}', 'first-administrator', make)))`
+    console.log(JSON.stringify(readOrCreateFile('${folder}', 'secret', make)))`
   const kept = await Promise.all(
     Array.from({ length: 3 }, async () => {
       const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script])

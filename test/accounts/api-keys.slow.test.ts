@@ -9,7 +9,6 @@ import { startApp, temporaryFolder } from '../support/app.js'
 import { downgradeStore, POSTGRES_WITH_PERIODS } from '../support/downgrade-store.js'
 import { createGuest, placeOrder } from '../support/guest.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
-import { newOrder } from '../support/order-store.js'
 import { startPostgres } from '../support/postgres.js'
 import { routeTable } from '../support/route-table.js'
 import { runCommand } from '../support/run-command.js'
@@ -33,6 +32,27 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
 const fetchWith = (url: string, key: string, init: RequestInit = {}) =>
   fetch(url, { ...init, headers: { ...bearer(key), ...(init.headers as object) } })
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** Sends JSON with a key; returns the status and the parsed response. */
+async function callWith(url: string, key: string, method: string, path: string, body?: unknown) {
+  const response = await fetchWith(url + path, key, {
+    method,
+    headers: body === undefined ? {} : JSON_TYPE,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const { status, headers } = response
+  return { status, headers, body: await response.json() }
+}
+
+const NEW_ORDER = {
+  customerName: 'Ann',
+  customerEmail: 'ann@example.com',
+  co2eKg: 1000,
+  amountMinor: 2450,
+  currency: 'EUR',
+}
 
 t.test('a key has 40 characters and a checksum that detects single-character errors', async (t) => {
   const key = createKey()
@@ -161,44 +181,13 @@ t.test('every operation is reachable with its scope only, others with no key', a
 t.test('the history names the key that changed an order', async (t) => {
   const api = await startOrderApi(t)
   const { key } = await createApiKey(api, ['orders:write', 'orders:read'])
-  const json = { 'content-type': 'application/json' }
-  const { co2eKg, amountMinor, currency, customerName, customerEmail } = newOrder()
-  const created = await fetchWith(api.url + ORDERS, key, {
-    method: 'POST',
-    headers: json,
-    body: JSON.stringify({ co2eKg, amountMinor, currency, customerName, customerEmail }),
-  })
+  const created = await callWith(api.url, key, 'POST', ORDERS, NEW_ORDER)
   t.equal(created.status, 201)
-  const { id } = (await created.json()) as { id: string }
-  await fetchWith(`${api.url}${ORDERS}/${id}`, key, {
-    method: 'PATCH',
-    headers: json,
-    body: JSON.stringify({ notes: 'from the shop' }),
-  })
+  const { id } = created.body
+  await callWith(api.url, key, 'PATCH', `${ORDERS}/${id}`, { notes: 'from the shop' })
   const { body } = await api.call('GET', `${ORDERS}/${id}/history`)
   t.match(body.items, [{ by: 'API key “Web shop”' }, { by: 'API key “Web shop”' }])
 })
-
-const JSON_TYPE = { 'content-type': 'application/json' }
-
-/** Sends JSON with a key; returns the status and the parsed response. */
-async function callWith(url: string, key: string, method: string, path: string, body?: unknown) {
-  const response = await fetchWith(url + path, key, {
-    method,
-    headers: body === undefined ? {} : JSON_TYPE,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  const { status, headers } = response
-  return { status, headers, body: await response.json() }
-}
-
-const NEW_ORDER = {
-  customerName: 'Ann',
-  customerEmail: 'ann@example.com',
-  co2eKg: 1000,
-  amountMinor: 2450,
-  currency: 'EUR',
-}
 
 t.test('a shop’s key could mark its own orders as paid and change what a guest paid', async (t) => {
   const api = await startOrderApi(t, { PRICE_PER_TONNE: '24.50', CURRENCY: 'EUR' })

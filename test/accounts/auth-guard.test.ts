@@ -1,9 +1,8 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
-import { buildApp } from '../../src/app.js'
 import { createAccount } from '../support/accounts.js'
 import { ADMIN, ADMIN_ACCOUNTS, cookieHeader, signIn, postLogin } from '../support/sign-in.js'
-import { SECRET, startApp, temporaryFolder } from '../support/app.js'
+import { startApp } from '../support/app.js'
 import { rawRequest } from '../support/raw-http.js'
 import { routeTable } from '../support/route-table.js'
 
@@ -63,15 +62,6 @@ t.test('an anonymous response does not reveal what exists', async (t) => {
 })
 
 t.test('guards routes added later, however they are requested', async (t) => {
-  const own = await buildApp({
-    environment: {
-      DATA_DIR: temporaryFolder(t),
-      SESSION_SECRET: SECRET,
-      ADMIN_ACCOUNTS,
-      LOG_LEVEL: 'silent',
-    },
-  })
-  t.teardown(() => own.close())
   let ran = 0
   const handler = async () => {
     ran++
@@ -80,27 +70,29 @@ t.test('guards routes added later, however they are requested', async (t) => {
   const countRun = async () => {
     ran++
   }
-  own.get('/api/admin/plain', READ, handler)
-  own.get('/admin/plain', READ, handler)
-  own.get('/api/Admin/shouted', READ, handler)
-  own.get('/api/admin*', READ, handler)
-  own.get('/api/admin/hooked', { ...READ, onRequest: countRun }, handler)
-  own.route({ method: ['PUT', 'DELETE'], url: '/api/admin/several', ...READ, handler })
-  await own.register(
-    async (scope) => {
-      scope.get('/', READ, handler)
-      scope.post(
-        '/:id',
-        { config: { permission: 'orders:write', rateLimit: { max: 3, timeWindow: '1 minute' } } },
-        handler,
-      )
-    },
-    { prefix: '/admin/things' },
-  )
-  own.get('/:page/:part', READ, handler)
-  own.get('/api/administration', async () => ({ secret: false }))
-  own.get('/api/admin/open', { config: { public: true } }, async () => ({ secret: false }))
-  const base = await own.listen({ host: '127.0.0.1', port: 0 })
+  const pages = async (app: FastifyInstance) => {
+    app.get('/api/admin/plain', READ, handler)
+    app.get('/admin/plain', READ, handler)
+    app.get('/api/Admin/shouted', READ, handler)
+    app.get('/api/admin*', READ, handler)
+    app.get('/api/admin/hooked', { ...READ, onRequest: countRun }, handler)
+    app.route({ method: ['PUT', 'DELETE'], url: '/api/admin/several', ...READ, handler })
+    await app.register(
+      async (scope) => {
+        scope.get('/', READ, handler)
+        scope.post(
+          '/:id',
+          { config: { permission: 'orders:write', rateLimit: { max: 3, timeWindow: '1 minute' } } },
+          handler,
+        )
+      },
+      { prefix: '/admin/things' },
+    )
+    app.get('/:page/:part', READ, handler)
+    app.get('/api/administration', async () => ({ secret: false }))
+    app.get('/api/admin/open', { config: { public: true } }, async () => ({ secret: false }))
+  }
+  const { url: base } = await startApp(t, { ADMIN_ACCOUNTS }, { pages })
 
   for (const [method, path] of [
     ['GET', '/api/admin/plain'],
@@ -140,28 +132,24 @@ t.test('guards routes added later, however they are requested', async (t) => {
 })
 
 t.test('redirects anonymous page requests to the sign-in', async (t) => {
-  const own = await buildApp({
-    environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
-  })
-  t.teardown(() => own.close())
-  own.get('/admin/plain', READ, async () => 'secret')
-  const base = await own.listen({ host: '127.0.0.1', port: 0 })
-  const response = await fetch(`${base}/admin/plain`)
+  const pages = async (app: FastifyInstance) => {
+    app.get('/admin/plain', READ, async () => 'secret')
+  }
+  const own = await startApp(t, { ADMIN_ACCOUNTS }, { pages })
+  const response = await fetch(`${own.url}/admin/plain`)
   t.equal(response.status, 401)
   t.match(response.headers.get('content-type'), /^text\/html/)
   t.match(await response.text(), /[Ss]ign in/)
 })
 
 t.test('passes the user to the handler', async (t) => {
-  const own = await buildApp({
-    environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
-  })
-  t.teardown(() => own.close())
   const toUser = ({ principal }: FastifyRequest) =>
     principal?.type === 'user' ? { email: principal.email, role: principal.role } : {}
-  own.get('/api/admin/me', READ, async (request) => toUser(request))
-  own.get('/api/anybody', async (request) => toUser(request))
-  const base = await own.listen({ host: '127.0.0.1', port: 0 })
+  const pages = async (app: FastifyInstance) => {
+    app.get('/api/admin/me', READ, async (request) => toUser(request))
+    app.get('/api/anybody', async (request) => toUser(request))
+  }
+  const { url: base } = await startApp(t, { ADMIN_ACCOUNTS }, { pages })
   const headers = { authorization: `Bearer ${await signIn(base)}` }
   t.same(await (await fetch(`${base}/api/admin/me`, { headers })).json(), {
     email: 'admin@example.com',
@@ -171,18 +159,12 @@ t.test('passes the user to the handler', async (t) => {
 })
 
 t.test('accepts changes by cookie from the same origin only', async (t) => {
-  const own = await buildApp({
-    environment: {
-      DATA_DIR: temporaryFolder(t),
-      LOG_LEVEL: 'silent',
-      ADMIN_ACCOUNTS,
-      PUBLIC_BASE_URL: 'http://carbon.example.com',
-    },
-  })
-  t.teardown(() => own.close())
-  own.post('/api/admin/change', READ, async () => ({ changed: true }))
-  own.get('/api/admin/look', READ, async () => ({}))
-  const base = await own.listen({ host: '127.0.0.1', port: 0 })
+  const pages = async (app: FastifyInstance) => {
+    app.post('/api/admin/change', READ, async () => ({ changed: true }))
+    app.get('/api/admin/look', READ, async () => ({}))
+  }
+  const environment = { ADMIN_ACCOUNTS, PUBLIC_BASE_URL: 'http://carbon.example.com' }
+  const { url: base } = await startApp(t, environment, { pages })
   const login = await postLogin(base)
   const cookie = cookieHeader(login)
   const change = async (headers: Record<string, string>) =>
@@ -254,13 +236,12 @@ t.test('over HTTPS, the origin must be HTTPS', async (t) => {
 })
 
 t.test('a route that declares no permission prevents the start', async (t) => {
-  const own = await buildApp({
-    environment: { DATA_DIR: temporaryFolder(t), LOG_LEVEL: 'silent', ADMIN_ACCOUNTS },
-  })
-  t.teardown(() => own.close())
-  for (const path of ['/admin/plain', '/api/admin/plain', '/:page']) {
-    t.throws(() => own.get(path, async () => 'secret'), { message: /declares no permission/ })
+  const pages = async (app: FastifyInstance) => {
+    for (const path of ['/admin/plain', '/api/admin/plain', '/:page']) {
+      t.throws(() => app.get(path, async () => 'secret'), { message: /declares no permission/ })
+    }
   }
+  await startApp(t, {}, { pages })
 })
 
 t.test('a refused request is logged with its user or API key', async (t) => {

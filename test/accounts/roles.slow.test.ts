@@ -10,7 +10,7 @@ import { signInClient, type PageClient } from '../support/page-client.js'
 import { upstreamEnvironment } from '../support/recording-upstream.js'
 import { routeTable } from '../support/route-table.js'
 import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
-import { validCalls, type Call } from '../support/valid-calls.js'
+import { toRequest, validCalls, type Call } from '../support/valid-calls.js'
 import { waitFor } from '../support/wait-for.js'
 
 /**
@@ -112,36 +112,14 @@ const mail = await waitFor(async () => {
   return row?.path
 })
 
-function send(
-  { method, path, query, headers, body }: Call,
-  token: string | undefined,
-): Promise<Response> {
-  const search = new URLSearchParams(
-    Object.entries(query).flatMap(([name, values]) => [values].flat().map((one) => [name, one])),
-  )
-  const type =
-    body === null
-      ? {}
-      : {
-          'content-type': 'json' in body ? 'application/json' : 'application/x-www-form-urlencoded',
-        }
-  const form =
-    body !== null && 'form' in body
-      ? Object.entries(body.form).flatMap(([name, values]) =>
-          [values].flat().map((one) => [name, one]),
-        )
-      : []
-  return fetch(`${url}${path.replace('{order}', '999999')}?${search.toString()}`, {
-    method,
+function send(call: Call, token: string | undefined): Promise<Response> {
+  // This order does not exist.
+  const { path, headers, ...request } = toRequest(call, '999999')
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  return fetch(url + path, {
+    ...request,
     redirect: 'manual',
-    headers: {
-      ...type,
-      ...headers,
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    ...(body === null
-      ? {}
-      : { body: 'json' in body ? JSON.stringify(body.json) : new URLSearchParams(form) }),
+    headers: { ...headers, ...authorization },
   })
 }
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { appendAuditEntry } from '../../src/audit/append-audit-entry.js'
-import { hashAuditEntry, type AuditRow } from '../../src/audit/audit-entry.js'
+import { appendAuditEntry, hashAuditEntry, type AuditRow } from '../../src/audit/audit-entry.js'
 import { createAuditLog } from '../../src/audit/audit-log.js'
 import { verifyChain } from '../../src/audit/verify-chain.js'
 import type { Database } from '../../src/database/database.js'

@@ -1,9 +1,8 @@
 import t from 'tap'
-import { openMemoryStore } from '../../src/database/state-store/memory-store.js'
+import { openMemoryStore } from '../../src/database/state-store/state-store.js'
 import { testStateStore } from '../contract/state-store-contract.js'
 
 const store = openMemoryStore()
-t.teardown(() => store.close())
 
 testStateStore(t, store)
 

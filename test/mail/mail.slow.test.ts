@@ -495,18 +495,6 @@ t.test('staff did not see whom a change emails, and what it leaves unpaid', asyn
   )
 })
 
-t.test('without a mail server, no emails are announced', async (t) => {
-  const { ann, url } = await startTwoAdmins(t, { CURRENCY: 'EUR', PRICE_PER_TONNE: '24.50' })
-  await placeOrder(createGuest(url))
-  t.notMatch(toText(await ann.get('/admin/orders/1')), /emails the guest/)
-  t.notMatch(toText(await ann.get('/admin/orders/1/cancel')), /This /)
-  await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled', retirement: RETIREMENT })
-  t.match(
-    toText(await ann.get('/admin/orders/1/cancel')),
-    'This withdraws the certificate and leaves €49.00 paid and not refunded. ',
-  )
-})
-
 t.test('an order that does not exist any more gets no email', async (t) => {
   const { app, order, smtp, getStates } = await startMailService(t)
   smtp.rejectRecipient = () => createSmtpError(450, 'later')
@@ -539,18 +527,12 @@ t.test(
     const plain = await startSmtpServer(t)
     const upgraded = await startSmtpServer(t, { ...untrusted, disabledCommands: [] })
     const encrypted = await startSmtpServer(t, { ...untrusted, secure: true, disabledCommands: [] })
+    const sendTo = (protocol: string, { port }: { port: number }, encryption?: 'starttls') =>
+      send(`${protocol}://u:${password}@127.0.0.1:${port}`, encryption)
     for (const [name, server, result] of [
-      [
-        'no STARTTLS',
-        plain,
-        await send(`smtp://u:${password}@127.0.0.1:${plain.port}`, 'starttls'),
-      ],
-      [
-        'STARTTLS',
-        upgraded,
-        await send(`smtp://u:${password}@127.0.0.1:${upgraded.port}`, 'starttls'),
-      ],
-      ['TLS', encrypted, await send(`smtps://u:${password}@127.0.0.1:${encrypted.port}`)],
+      ['no STARTTLS', plain, await sendTo('smtp', plain, 'starttls')],
+      ['STARTTLS', upgraded, await sendTo('smtp', upgraded, 'starttls')],
+      ['TLS', encrypted, await sendTo('smtps', encrypted)],
     ] as const) {
       t.equal(result.outcome, 'retry', `${name}: ${result.detail}`)
       t.same([server.mails, server.passwords], [[], []], name)
@@ -562,7 +544,7 @@ t.test(
       onAuth: (auth, _session, done) =>
         done(createSmtpError(535, `Wrong password ${String(auth.password)}`)),
     })
-    const failed = await send(`smtp://u:${password}@127.0.0.1:${closed.port}`)
+    const failed = await sendTo('smtp', closed)
     t.same(failed, {
       outcome: 'retry',
       isOutage: true,
@@ -583,15 +565,27 @@ t.test(
   },
 )
 
-t.test('without a mail server nothing is queued, and the portal says so', async (t) => {
-  const { app, ann, url } = await startTwoAdmins(t, { PRICE_PER_TONNE: '24.50' })
-  await placeOrder(createGuest(url))
-  await sleep(700)
-  t.same(await app.database.query('SELECT * FROM outbox'), [])
-  t.match((await ann.get('/admin/orders/1')).text, /no mail server is configured/)
-  t.match((await ann.get('/admin/settings/email')).text, /Emails are not sent.*SMTP_URL/s)
-  t.equal((await ann.post('/admin/orders/1/mails/mail_x/send', {})).status, 409)
-})
+t.test(
+  'without a mail server nothing is queued or announced, and the portal says so',
+  async (t) => {
+    const environment = { CURRENCY: 'EUR', PRICE_PER_TONNE: '24.50' }
+    const { app, ann, url } = await startTwoAdmins(t, environment)
+    await placeOrder(createGuest(url))
+    await sleep(700)
+    t.same(await app.database.query('SELECT * FROM outbox'), [])
+    const order = await ann.get('/admin/orders/1')
+    t.match(order.text, /no mail server is configured/)
+    t.notMatch(toText(order), /emails the guest/)
+    t.match((await ann.get('/admin/settings/email')).text, /Emails are not sent.*SMTP_URL/s)
+    t.equal((await ann.post('/admin/orders/1/mails/mail_x/send', {})).status, 409)
+    t.notMatch(toText(await ann.get('/admin/orders/1/cancel')), /This /)
+    await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled', retirement: RETIREMENT })
+    t.match(
+      toText(await ann.get('/admin/orders/1/cancel')),
+      'This withdraws the certificate and leaves €49.00 paid and not refunded. ',
+    )
+  },
+)
 
 t.test('the demo shows emails instead of sending them', async (t) => {
   const mailbox = createMailbox()

@@ -8,7 +8,7 @@ import { fillStore } from '../support/order-store.js'
 import { manyOrders } from '../support/portal.js'
 import { upstreamEnvironment, recordingUpstream } from '../support/recording-upstream.js'
 import { routeTable } from '../support/route-table.js'
-import { validCalls, type Call } from '../support/valid-calls.js'
+import { toRequest, validCalls, type Call } from '../support/valid-calls.js'
 import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 
 const PUBLIC_BASE_URL = 'https://carbon.example.com'
@@ -67,26 +67,11 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
 
   /** Sends a call for the first order. */
   function send(call: Call, headers: Record<string, string>): Promise<NodeResponse> {
-    const about = JSON.parse(JSON.stringify(call).replaceAll('{order}', '1')) as Call
-    const query = new URLSearchParams(listPairs(about.query)).toString()
-    const { body } = about
-    const content =
-      body === null
-        ? {}
-        : 'json' in body
-          ? { type: 'application/json', body: Buffer.from(JSON.stringify(body.json)) }
-          : {
-              type: 'application/x-www-form-urlencoded',
-              body: Buffer.from(new URLSearchParams(listPairs(body.form)).toString()),
-            }
-    return nodeRequest(`${url}${about.path}${query ? `?${query}` : ''}`, {
-      method: call.method,
-      headers: {
-        ...about.headers,
-        ...(content.type === undefined ? {} : { 'content-type': content.type }),
-        ...headers,
-      },
-      ...(content.body === undefined ? {} : { body: content.body }),
+    const { path, body, ...request } = toRequest(call, '1')
+    return nodeRequest(url + path, {
+      method: request.method,
+      headers: { ...request.headers, ...headers },
+      ...(body === undefined ? {} : { body: Buffer.from(body) }),
     })
   }
   const cookie = `__Host-clearwake=${token}`
@@ -96,11 +81,6 @@ async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
   }
   return { url, calls, send, cookie, orders, upstream, DATA_DIR }
 }
-
-const listPairs = (fields: Record<string, string | string[]>): [string, string][] =>
-  Object.entries(fields).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, one]),
-  )
 
 const FOREIGN: Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },

@@ -5,7 +5,8 @@ import { validators } from '../../src/orders/validators.js'
 import orderExports from '../../src/exports/exports.js'
 import apiDocs from '../../src/api-docs/api-docs.js'
 import staticFiles from '../../src/core/html/static-files.js'
-import compression from '../../src/core/server/compression.js'
+import compress from '@fastify/compress'
+import { COMPRESSION } from '../../src/core/core.js'
 import brand from '../../src/core/html/brand.js'
 import { CONFIG_PARTS } from '../../src/config-parts.js'
 import config from '../../src/core/config/config.js'
@@ -56,7 +57,7 @@ export async function startExportApp(
   await app.register(errorHandler)
   await app.register(securityHeaders)
   await app.register(telemetry)
-  await app.register(compression)
+  await app.register(compress, COMPRESSION)
   await app.register(validation, { validators })
   await app.register(apiDocs)
   app.decorate('orders', {

@@ -9,13 +9,11 @@ const log = { error: () => undefined }
 export async function openFileStore({
   path,
   timeZone,
-  onDamage,
 }: {
   path: string
   timeZone: string
-  onDamage?: () => void
 }): Promise<OrderStore> {
-  const database = openSqliteDatabase(path, onDamage && { onDamage })
+  const database = openSqliteDatabase(path)
   const source = { type: 'sqlite', path } as const
   const store = await openOrderStore({ database, source, timeZone, log })
   return { ...store, close: () => database.close() }

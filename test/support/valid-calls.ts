@@ -14,6 +14,28 @@ export interface Call {
 /** Valid requests by method and route; HEAD is derived from GET. */
 export type ValidCalls = Record<string, Sketch[]>
 
+const listPairs = (fields: Record<string, string | string[]>): [string, string][] =>
+  Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  )
+
+const toForm = (fields: Record<string, string | string[]>): string =>
+  new URLSearchParams(listPairs(fields)).toString()
+
+/** A call as it is sent, for an order. */
+export function toRequest(call: Call, order: string) {
+  const about = JSON.parse(JSON.stringify(call).replaceAll('{order}', order)) as Call
+  const { method, path, query, headers, body } = about
+  const isJson = body !== null && 'json' in body
+  const type = isJson ? 'application/json' : 'application/x-www-form-urlencoded'
+  return {
+    method,
+    path: Object.keys(query).length === 0 ? path : `${path}?${toForm(query)}`,
+    headers: { ...(body === null ? {} : { 'content-type': type }), ...headers },
+    ...(body === null ? {} : { body: isJson ? JSON.stringify(body.json) : toForm(body.form) }),
+  }
+}
+
 type Sketch = Partial<Pick<Call, 'path' | 'query' | 'headers'>> & {
   json?: unknown
   form?: Record<string, string | string[]>

@@ -1,26 +1,75 @@
 import { randomUUID } from 'node:crypto'
-import { appendAuditEntry } from '../../audit/append-audit-entry.js'
-import type { AuditActor } from '../../audit/audit-entry.js'
-import type { ApiKeyScope } from '../permissions.js'
+import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
+import { type ApiKeyScope, API_KEY_SCOPE_NAMES } from '../permissions.js'
 import type { Database } from '../../database/database.js'
+import { insertRow } from '../../database/insert-rows.js'
 import { createUseRecorder } from '../../database/use-recorder.js'
-import type { NewApiKeyRequest } from './new-api-key.js'
 import { createKey, getKeyHint, hashKey, isWellFormedKey } from './key-format.js'
+import { Type, type Static } from '@sinclair/typebox'
+import { MINUTE_MS } from '../../core/time.js'
+import { stringEnum } from '../../core/validation/string-enum.js'
+import { textLine } from '../../core/validation/text-rules.js'
+import { checker, type ValidationResult } from '../../core/validation/validator.js'
 
-/** An API key, without the key itself. Timestamps are ISO 8601. */
-export interface ApiKey {
-  id: string
-  name: string
-  /** The last characters of the key */
-  hint: string
-  scopes: ApiKeyScope[]
-  createdBy: string
-  createdAt: string
-  /** `null` if it never expires */
-  expiresAt: string | null
-  /** Accurate to a few minutes; `null` if the key was never used */
-  lastUsedAt: string | null
-  revokedAt: string | null
+export const Scope = stringEnum<ApiKeyScope>(API_KEY_SCOPE_NAMES)
+
+const dateTime = (description: string) => Type.String({ format: 'date-time', description })
+const nullableDateTime = (description: string) =>
+  Type.Union([dateTime(description), Type.Null()], { description })
+
+/** What the responses about new and existing keys have in common. */
+export const apiKeyFields = {
+  id: Type.String({ description: 'ID of the key' }),
+  name: Type.String(),
+  scopes: Type.Array(Scope),
+  createdAt: dateTime('When the key was created'),
+  expiresAt: nullableDateTime('When the key expires; null if never'),
+}
+
+/** An API key, without the key itself. */
+export const ApiKey = Type.Object({
+  ...apiKeyFields,
+  hint: Type.String({ description: 'The last characters of the key' }),
+  createdBy: Type.String(),
+  lastUsedAt: nullableDateTime('When the key was last used, to within a few minutes'),
+  revokedAt: nullableDateTime('When the key was revoked'),
+})
+export type ApiKey = Static<typeof ApiKey>
+
+export const NewApiKeyRequest = Type.Object(
+  {
+    name: textLine({
+      maxLength: 80,
+      description: 'What the key is for; shown in the history of the orders that it changes',
+    }),
+    scopes: Type.Array(Scope, {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'What the key can do',
+    }),
+    expiresAt: Type.Optional(
+      Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+        description: 'When the key expires; if omitted or null, it does not expire',
+      }),
+    ),
+  },
+  {
+    title: 'New API key',
+    additionalProperties: false,
+    examples: [{ name: 'Web shop', scopes: ['orders:read', 'orders:write'] }],
+  },
+)
+export type NewApiKeyRequest = Static<typeof NewApiKeyRequest>
+
+const validate = checker(NewApiKeyRequest)
+
+/** Validates a key to create, and lists every error. */
+export function validateNewApiKey(value: unknown): ValidationResult<NewApiKeyRequest> {
+  const result = validate(value)
+  if (!result.ok || result.value.expiresAt == null) return result
+  return Date.parse(result.value.expiresAt) > Date.now()
+    ? result
+    : { ok: false, errors: [{ path: 'expiresAt', message: 'must be in the future' }] }
 }
 
 interface Row {
@@ -36,7 +85,7 @@ interface Row {
   revoked_at: number | null
 }
 
-const LAST_USED_PRECISION_MS = 5 * 60 * 1000
+const LAST_USED_PRECISION_MS = 5 * MINUTE_MS
 
 const formatTime = (time: number | null): string | null =>
   time === null ? null : new Date(time).toISOString()
@@ -54,10 +103,7 @@ const toApiKey = (row: Row): ApiKey => ({
 })
 
 /** Whether a key can be used. */
-export const isActive = ({
-  expiresAt,
-  revokedAt,
-}: Pick<ApiKey, 'expiresAt' | 'revokedAt'>): boolean =>
+export const isActive = ({ expiresAt, revokedAt }: ApiKey): boolean =>
   revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now())
 
 /**
@@ -90,12 +136,8 @@ export function createApiKeyStore(database: Database) {
         last_used_at: null,
         revoked_at: null,
       }
-      const columns = Object.keys(row)
       await database.write(async (tx) => {
-        await tx.query(
-          `INSERT INTO api_keys (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-          Object.values(row) as (string | number | null)[],
-        )
+        await insertRow(tx, 'api_keys', row)
         const details = { id: row.id, name, scopes, expiresAt }
         await appendAuditEntry(tx, { action: 'api_key.created', ...by, details })
       })
@@ -132,8 +174,8 @@ export function createApiKeyStore(database: Database) {
       const [row] = await database.query<Row>('SELECT * FROM api_keys WHERE key_hash = ?', [
         hashKey(token),
       ])
-      if (row === undefined || !isActive(toApiKey(row))) return null
-      return toApiKey(row)
+      const key = row === undefined ? null : toApiKey(row)
+      return key && isActive(key) ? key : null
     },
 
     /** Records that a key was used, at most once in 5 minutes. */

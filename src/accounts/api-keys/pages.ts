@@ -1,11 +1,11 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
-import { getLocale } from '../../core/http/locale.js'
+import { getRequestFormatters } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
-import { isActive, type ApiKey } from './api-key-store.js'
-import { getFormatters, type Formatters } from '../../core/formatting/formatters.js'
+import { isActive, type ApiKey, validateNewApiKey, type NewApiKeyRequest } from './api-key-store.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
 import { API_KEY_SCOPE_NAMES, API_KEY_SCOPES } from '../permissions.js'
-import { validateNewApiKey, type NewApiKeyRequest } from './new-api-key.js'
+import { toTrimmedText } from '../../core/validation/is-object.js'
 import { DAY_MS } from '../../core/time.js'
 
 /** Choices for the lifetime of a key. */
@@ -48,17 +48,15 @@ const buildApiKeyForm = (
   errors,
 })
 
-const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
-
 /** Parses a submitted form; `value` is `null` if a field is invalid. */
 function parseApiKeyForm(body: Record<string, unknown>): {
   form: ApiKeyForm
   value: NewApiKeyRequest | null
 } {
   const values = {
-    name: toText(body.name),
-    scopes: [body.scopes ?? []].flat().map(toText),
-    days: toText(body.days),
+    name: toTrimmedText(body.name),
+    scopes: [body.scopes ?? []].flat().map(toTrimmedText),
+    days: toTrimmedText(body.days),
   }
   const lifetime = LIFETIMES.find(({ days }) => (days === null ? '' : String(days)) === values.days)
   const days = lifetime?.days ?? null
@@ -113,9 +111,6 @@ const buildApiKeyView = (key: ApiKey, format: Formatters) => ({
 const pages: FastifyPluginAsync = async (app) => {
   app.settings.addPage({ href: API_KEYS_URL, label: 'API keys', permission: 'api-keys:manage' })
 
-  const getRequestFormatters = ({ headers }: FastifyRequest) =>
-    getFormatters(getLocale(headers['accept-language']), app.config.TIME_ZONE)
-
   async function renderList(reply: FastifyReply, newKey?: string) {
     const format = getRequestFormatters(reply.request)
     const keys = await app.apiKeys.list()
@@ -164,7 +159,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const isFound = await app.apiKeys.revoke(id, getAuditActor(request))
     if (!isFound) throw new Problem(404, 'This API key does not exist.')
     request.log.info({ apiKey: id, by: request.actor }, 'API key revoked')
-    reply.setFlash({ code: REVOKED, orderId: '' })
+    reply.setFlash({ code: REVOKED })
     return reply.redirect(API_KEYS_URL, 303)
   })
 }

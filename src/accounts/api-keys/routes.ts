@@ -2,43 +2,21 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { getAuditActor } from '../../audit/audit-log.js'
 import { createValidationProblem, Problem, problemResponses } from '../../core/http/problem.js'
-import { NewApiKeyRequest, Scope, validateNewApiKey } from './new-api-key.js'
+import { ApiKey, apiKeyFields, NewApiKeyRequest, validateNewApiKey } from './api-key-store.js'
 
-const dateTime = (description: string) => Type.String({ format: 'date-time', description })
-const nullableDateTime = (description: string) =>
-  Type.Union([dateTime(description), Type.Null()], { description })
-
-const id = Type.String({ description: 'ID of the key' })
-
-const fields = {
-  id,
-  name: Type.String(),
-  scopes: Type.Array(Scope),
-  createdAt: dateTime('When the key was created'),
-  expiresAt: nullableDateTime('When the key expires; null if never'),
-}
+const { id } = ApiKey.properties
 
 const ApiKeyList = Type.Object(
-  {
-    items: Type.Array(
-      Type.Object({
-        ...fields,
-        hint: Type.String({ description: 'The last characters of the key' }),
-        createdBy: Type.String(),
-        lastUsedAt: nullableDateTime('When the key was last used, to within a few minutes'),
-        revokedAt: nullableDateTime('When the key was revoked'),
-      }),
-      { description: 'Newest first' },
-    ),
-  },
+  { items: Type.Array(ApiKey, { description: 'Newest first' }) },
   { title: 'API keys' },
 )
 
 const CreatedApiKey = Type.Object(
-  { ...fields, key: Type.String({ description: 'The key; it cannot be retrieved again' }) },
+  { ...apiKeyFields, key: Type.String({ description: 'The key; it cannot be retrieved again' }) },
   { title: 'Created API key' },
 )
 
+const config = { permission: 'api-keys:manage' } as const
 const tags = ['API keys']
 
 /** API for owners to manage API keys. */
@@ -46,7 +24,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/api-keys',
     {
-      config: { permission: 'api-keys:manage' },
+      config,
       schema: {
         tags,
         operationId: 'listApiKeys',
@@ -60,7 +38,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/api/admin/api-keys',
     {
-      config: { permission: 'api-keys:manage' },
+      config,
       bodyLimit: 16 * 1024,
       // Not compressed, because the size of a compressed response can reveal the key (BREACH).
       compress: false,
@@ -83,7 +61,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete(
     '/api/admin/api-keys/:id',
     {
-      config: { permission: 'api-keys:manage' },
+      config,
       schema: {
         tags,
         operationId: 'revokeApiKey',

@@ -1,10 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AuditExportQuery, createAuditExport } from '../../audit/audit-export.js'
 import { parseAuditQuery, AUDIT_PAGE_SIZE, type AuditQuery } from '../../audit/audit-query.js'
-import { getLocale } from '../../core/http/locale.js'
-import { getFormatters, type Formatters } from '../../core/formatting/formatters.js'
-import { AUDIT_ACTIONS, AUDIT_ACTION_NAMES } from '../../audit/audit-actions.js'
-import type { AuditDetails, AuditEntry } from '../../audit/audit-entry.js'
+import { getRequestFormatters } from '../../core/http/locale.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
+import {
+  AUDIT_ACTIONS,
+  AUDIT_ACTION_NAMES,
+  type AuditDetails,
+  type AuditEntry,
+} from '../../audit/audit-entry.js'
 import { isObject } from '../../core/validation/is-object.js'
 import { toTime } from '../../events/message-view.js'
 
@@ -75,14 +79,14 @@ const READ = { config: { permission: 'audit-log:read' } } as const
 /** Settings: the audit log. */
 const pages: FastifyPluginAsyncTypebox = async (app) => {
   app.settings.addPage({
-    href: '/admin/settings/audit-log',
+    href: AUDIT_LOG_URL,
     label: 'Audit log',
     permission: 'audit-log:read',
   })
   const { TIME_ZONE: timeZone, AUDIT_RETENTION_DAYS: retentionDays } = app.config
 
   app.get(AUDIT_LOG_URL, READ, async (request, reply) => {
-    const format = getFormatters(getLocale(request.headers['accept-language']), timeZone)
+    const format = getRequestFormatters(request)
     const { query, ignored } = parseAuditQuery(request.query as Record<string, unknown>)
     const { before, pageSize, ...filters } = query
     const { items, hasMore } = await app.auditLog.list(filters, { before, limit: pageSize })

@@ -2,8 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { createValidationProblem, problemResponses, withHeaders } from '../../core/http/problem.js'
 import { stringEnum } from '../../core/validation/string-enum.js'
-import { AUDIT_ACTION_NAMES, type AuditAction } from '../../audit/audit-actions.js'
-import type { AuditEntry } from '../../audit/audit-entry.js'
+import { AUDIT_ACTION_NAMES, type AuditAction, type AuditEntry } from '../../audit/audit-entry.js'
 import {
   AuditExportQuery,
   AUDIT_CONTENT_TYPES,
@@ -43,6 +42,7 @@ const Link = Type.String({ description: 'First and next page (RFC 8288)' })
 
 const toResponse = ({ at, ...entry }: AuditEntry) => ({ ...entry, at: new Date(at).toISOString() })
 
+const config = { permission: 'audit-log:read' } as const
 const tags = ['Audit log']
 
 /** The API and the page of the audit log. */
@@ -51,7 +51,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/audit-log',
     {
-      config: { permission: 'audit-log:read' },
+      config,
       schema: {
         tags,
         operationId: 'listAuditLog',
@@ -77,7 +77,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/admin/audit-log/export',
     {
-      config: { permission: 'audit-log:read' },
+      config,
       schema: {
         tags,
         operationId: 'exportAuditLog',

@@ -2,10 +2,9 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
 import { getLocale } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
-import { createQrMatrix, renderSvg } from '../../core/html/qr-image.js'
-import { getOwn } from '../../core/validation/is-object.js'
+import { createQrMatrix, renderSvg, toSvgDataUrl } from '../../core/html/qr-image.js'
+import { toText } from '../../core/validation/is-object.js'
 import { getBrowserName } from '../browser-name.js'
-import { toText } from '../password-form.js'
 import { hasSecondFactor } from './second-factor-store.js'
 import type { FactorOwner, NewApp, SecondFactors } from './second-factors.js'
 import { getUser } from '../principal.js'
@@ -18,7 +17,7 @@ const MAX_NAME_LENGTH = 60
 type Fields = Record<string, unknown>
 
 /** Flash messages, by code. */
-const SUCCESS: Partial<Record<string, string>> = {
+const SUCCESS = {
   'app-added': 'The authenticator app was added.',
   'app-removed': 'The authenticator app was removed.',
   'passkey-added': 'The passkey was added.',
@@ -26,10 +25,8 @@ const SUCCESS: Partial<Record<string, string>> = {
 }
 
 /** Page where users manage the second factors of their own account. */
-const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
-  app,
-  { secondFactors },
-) => {
+const pages: FastifyPluginAsync = async (app) => {
+  const { secondFactors } = app
   const options = {
     config: { permission: 'account:own', recentSignIn: true, withoutSecondFactor: true },
     // Not compressed, because the size of a compressed response can reveal a secret in it (BREACH).
@@ -45,10 +42,10 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
   function showCodes(
     reply: FastifyReply,
     codes: string[] | null,
-    flash: string,
+    flash: keyof typeof SUCCESS,
   ): FastifyReply | Promise<FastifyReply> {
     if (codes === null) {
-      reply.setFlash({ code: flash, orderId: '' })
+      reply.setFlash({ code: flash })
       return reply.redirect(URL_OF_PAGE, 303)
     }
     return reply.renderView(
@@ -63,11 +60,10 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
       dateStyle: 'medium',
       timeZone: app.config.TIME_ZONE,
     })
-    const text = getOwn(SUCCESS, reply.consumeFlash()?.code ?? '')
     return reply.renderView(
       { page: 'accounts/second-factor' },
       {
-        success: text === undefined ? null : { text },
+        success: reply.consumeFlashText(SUCCESS),
         isRequired: app.config.REQUIRE_SECOND_FACTOR && !hasSecondFactor(factors),
         hasFactor: hasSecondFactor(factors),
         appAdded: factors.appAddedAt === null ? null : format.format(factors.appAddedAt),
@@ -91,7 +87,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
         secret: newApp.secret.replace(/.{4}(?=.)/g, '$& '),
         sealed: newApp.sealed,
         uri: newApp.uri,
-        qrCode: `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`,
+        qrCode: toSvgDataUrl(svg),
         error,
       },
     )
@@ -131,7 +127,7 @@ const pages: FastifyPluginAsync<{ secondFactors: SecondFactors }> = async (
   ): Promise<FastifyReply> {
     if (await secondFactors.remove(getAuditActor(request), factor)) {
       await app.notifyUser(request, getUser(request).email, 'second_factor.removed')
-      reply.setFlash({ code: factor === 'app' ? 'app-removed' : 'passkey-removed', orderId: '' })
+      reply.setFlash({ code: factor === 'app' ? 'app-removed' : 'passkey-removed' })
     }
     return reply.redirect(URL_OF_PAGE, 303)
   }

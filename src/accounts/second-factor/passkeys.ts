@@ -5,11 +5,12 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server'
+import type { FastifyInstance } from 'fastify'
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { Problem } from '../../core/http/problem.js'
 import { parseJson } from '../../core/validation/is-object.js'
 import { checker } from '../../core/validation/validator.js'
-import type { Challenges } from './webauthn-challenges.js'
+import { createChallenges } from './webauthn-challenges.js'
 import type { Passkey, SecondFactorStore } from './second-factor-store.js'
 
 /** Base64url of at most 1,023 bytes (WebAuthn level 3, 7.1) */
@@ -68,21 +69,17 @@ const parseAuthentication = createParser(Authentication)
 const getUserHandle = (email: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('sha256').update(`clearwake user ${email}`).digest())
 
-interface Options {
-  store: SecondFactorStore
-  challenges: Challenges
-  /** The public URL of the service: passkeys are bound to its host name */
-  baseUrl: string
-  /** Shown by the browser */
-  serviceName: string
-}
-
 /**
  * Passkeys (WebAuthn level 3). They require user verification (PIN or biometrics), so a passkey
  * counts as two factors and can be used without a password.
  */
-export function createPasskeys({ store, challenges, baseUrl, serviceName }: Options) {
-  const { hostname: rpID, origin, protocol } = new URL(baseUrl)
+export function createPasskeys(
+  app: Pick<FastifyInstance, 'config' | 'stateStore' | 'publicBaseUrl' | 'brand'>,
+  store: SecondFactorStore,
+) {
+  const challenges = createChallenges(app.config.sessionSecrets, app.stateStore)
+  // Passkeys are bound to the host name of the service.
+  const { hostname: rpID, origin, protocol } = new URL(app.publicBaseUrl())
   const isHostName = isIP(rpID.replace(/^\[|\]$/g, '')) === 0
   // Loaded on demand: 300 kB of code that few requests need
   const load = () => import('@simplewebauthn/server')
@@ -97,7 +94,7 @@ export function createPasskeys({ store, challenges, baseUrl, serviceName }: Opti
       const { generateRegistrationOptions } = await load()
       const { passkeys } = await store.find(email)
       return generateRegistrationOptions({
-        rpName: serviceName,
+        rpName: app.brand.name,
         rpID,
         userName: email,
         userDisplayName: email,

@@ -1,18 +1,15 @@
 import type { FastifyInstance } from 'fastify'
-import { appendAuditEntry } from '../../audit/append-audit-entry.js'
-import type { AuditActor } from '../../audit/audit-entry.js'
+import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
 import { createSecretCipher } from '../../core/config/secret-cipher.js'
 import type { Queryable } from '../../database/database.js'
-import { Problem } from '../../core/http/problem.js'
+import { createLimitProblem, Problem } from '../../core/http/problem.js'
 import { consumeAll, type Budget } from '../../database/state-store/key-value-store.js'
-import type { HashIdentifier } from '../hashed-identifier.js'
-import { endSessions } from '../end-sessions.js'
+import { endSessions } from '../sessions.js'
 import { createPasskeys } from './passkeys.js'
 import { createSecondFactorStore, hasStoredFactor, type Passkey } from './second-factor-store.js'
 import { buildTotpUri, createTotpSecret, verifyTotp } from './totp.js'
-import { createChallenges } from './webauthn-challenges.js'
 import { createHash, randomBytes } from 'node:crypto'
-import { MINUTE_MS } from '../../core/time.js'
+import { DAY_MS, MINUTE_MS } from '../../core/time.js'
 
 const CODES = 10
 /** 120 bits: a fast hash is sufficient for secrets of at least 112 bits (ASVS 5.0, 6.5.2). */
@@ -37,19 +34,15 @@ const hashRecoveryCode = (code: string): string =>
 const normalize = (code: string): string =>
   code.toLowerCase().replace(/[\s-]/g, '').replace(/[il]/g, '1').replace(/o/g, '0')
 
-/** Wrong codes on one known device */
-const DEVICE_BUDGET: Budget = { limit: 10, windowMs: 15 * MINUTE_MS }
-/** Wrong codes for one account on all other devices */
-const STRANGER_BUDGET: Budget = { limit: 10, windowMs: 15 * MINUTE_MS }
-const STRANGER_DAY_BUDGET: Budget = { limit: 20, windowMs: 24 * 60 * MINUTE_MS }
+/** Wrong codes on one known device, or for one account on all other devices */
+const BUDGET: Budget = { limit: 10, windowMs: 15 * MINUTE_MS }
+const STRANGER_DAY_BUDGET: Budget = { limit: 20, windowMs: DAY_MS }
 const MAX_PASSKEYS = 20
 
 const createWrongCodeProblem = (): Problem =>
   new Problem(401, 'The code is wrong, or was used before.', {
     headers: { 'www-authenticate': 'Bearer' },
   })
-
-type FactorType = 'app' | 'passkey'
 
 /** The user who adds a factor to their own account. */
 export interface FactorOwner {
@@ -70,18 +63,15 @@ export interface NewApp {
 
 /** Second factors of accounts: authenticator apps, passkeys and recovery codes. */
 export function createSecondFactors(
-  app: Pick<FastifyInstance, 'config' | 'database' | 'stateStore' | 'publicBaseUrl' | 'brand'>,
-  hashIdentifier: HashIdentifier,
+  app: Pick<
+    FastifyInstance,
+    'config' | 'database' | 'stateStore' | 'publicBaseUrl' | 'brand' | 'hashIdentifier'
+  >,
 ) {
   const { config, database, stateStore } = app
   const store = createSecondFactorStore(database)
   const cipher = createSecretCipher(config.sessionSecrets, 'authenticator apps v1')
-  const passkeys = createPasskeys({
-    store,
-    challenges: createChallenges(config.sessionSecrets, stateStore),
-    baseUrl: app.publicBaseUrl(),
-    serviceName: app.brand.name,
-  })
+  const passkeys = createPasskeys(app, store)
 
   async function isValidTotp(email: string, code: string): Promise<boolean> {
     const saved = await store.findApp(email)
@@ -95,7 +85,7 @@ export function createSecondFactors(
   /** Adds a factor. If the account had no factor, creates and returns recovery codes. */
   const add = (
     { by, sessionId }: FactorOwner,
-    type: FactorType,
+    type: 'app' | 'passkey',
     insert: (tx: Queryable) => Promise<void>,
   ): Promise<string[] | null> =>
     database.write(async (tx) => {
@@ -138,21 +128,20 @@ export function createSecondFactors(
         if (!isUsed) throw createWrongCodeProblem()
         return 'recovery_code'
       }
-      const account = hashIdentifier('codes', email)
+      const account = app.hashIdentifier('codes', email)
       const { waitMs, refund } = await consumeAll(
         stateStore,
         device === null
           ? [
-              [`codes:${account}`, STRANGER_BUDGET],
+              [`codes:${account}`, BUDGET],
               [`codes:day:${account}`, STRANGER_DAY_BUDGET],
             ]
-          : [[`codes:device:${device}`, DEVICE_BUDGET]],
+          : [[`codes:device:${device}`, BUDGET]],
       )
       if (waitMs > 0) {
-        throw new Problem(
-          429,
+        throw createLimitProblem(
           'Too many wrong codes. Try again later, use a recovery code, or sign in on a device that you have used before.',
-          { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } },
+          waitMs,
         )
       }
       if (!(await isValidTotp(email, code.replace(/\s/g, '')))) throw createWrongCodeProblem()

@@ -38,5 +38,3 @@ export function createChallenges(
     },
   }
 }
-
-export type Challenges = ReturnType<typeof createChallenges>

@@ -16,7 +16,7 @@ import {
   type FieldValues,
 } from '../../orders/pages/order-fields.js'
 import { formatAmountInput } from '../../orders/pages/money-input.js'
-import { parseDateTime } from '../../core/formatting/parse-datetime.js'
+import { parseDateTime } from '../../core/formatting/day-calendar.js'
 import { suggestPrice, type Pricing } from './suggested-price.js'
 import type { PriceResult } from '../price-trip.js'
 import type { Amount } from '../../orders/amount.js'

@@ -3,12 +3,17 @@ import env from '@fastify/env'
 import { Type, type TProperties } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import fp from 'fastify-plugin'
-import { ConfigError } from './config-error.js'
-import { findConfigErrors, isLongSecret, type ConfigPart, type Values } from './config-part.js'
+import {
+  ConfigError,
+  findConfigErrors,
+  isLongSecret,
+  type ConfigPart,
+  type Values,
+} from './config-part.js'
 import { coreConfig } from './core-config.js'
-import { describeFileError } from './read-or-create-file.js'
-import { readOrCreateSessionSecret } from './session-secret.js'
+import { describeFileError, readOrCreateFile } from './read-or-create-file.js'
 import { toFieldErrors } from '../validation/field-errors.js'
+import { randomBytes } from 'node:crypto'
 
 type CoreVariables = Values<typeof coreConfig.variables>
 
@@ -59,10 +64,12 @@ function toSchemaErrors(error: unknown): string[] {
   )
 }
 
+/** The secret in the data directory. If it is lost, printed codes become invalid. */
 function readOrCreateSecret(dataDir: string): string {
+  const create = () => randomBytes(32).toString('base64url')
   let secret
   try {
-    secret = readOrCreateSessionSecret(dataDir)
+    secret = readOrCreateFile(dataDir, 'session-secret', create).text
   } catch (error) {
     throw new ConfigError([
       `the session secret cannot be stored in DATA_DIR (${describeFileError(error)})`,

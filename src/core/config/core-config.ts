@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { isLoopback } from '../http/client-address.js'
+import { isLoopback, isValidTrustProxy } from '../http/client-address.js'
 import { isEmail } from '../validation/email-address.js'
 import { stringEnum } from '../validation/string-enum.js'
-import { isLogoFile } from './brand-logo.js'
 import {
   limit,
   optional,
@@ -11,7 +10,8 @@ import {
   type ConfigPart,
   type ConfigRule,
 } from './config-part.js'
-import { isValidTrustProxy } from './trust-proxy.js'
+import { statSync } from 'node:fs'
+import { extname } from 'node:path'
 
 const variables = {
   HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on' }),
@@ -128,3 +128,25 @@ export const toPublicError = (name: string): string =>
 
 /** The variables that every web service needs. */
 export const coreConfig = { variables, rules, findErrors } satisfies ConfigPart
+
+/** Content types of logos by file extension. */
+export const LOGO_TYPES: Record<string, string> = {
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.webp': 'image/webp',
+}
+
+const MAX_LOGO_BYTES = 200_000
+
+/** Whether a file is a readable image that is small enough for every page. */
+export function isLogoFile(path: string): boolean {
+  const file = statSync(path, { throwIfNoEntry: false })
+  return (
+    extname(path).toLowerCase() in LOGO_TYPES &&
+    file !== undefined &&
+    file.isFile() &&
+    file.size <= MAX_LOGO_BYTES
+  )
+}

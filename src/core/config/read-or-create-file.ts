@@ -1,6 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createDirectory } from './create-directory.js'
+import { existsSync, readFileSync, writeFileSync, mkdirSync, statSync } from 'node:fs'
+import { join, dirname } from 'node:path'
 
 const isAlreadyExists = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'
@@ -55,4 +54,22 @@ export function describeFileError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const message = MESSAGES[code]
   return message === undefined ? code || 'unknown error' : `${message}, ${code}`
+}
+
+/**
+ * Creates a directory and its parents, accessible only by this user, unless it exists. Throws a
+ * file system error. Node's own recursive function never returns where the system does not allow
+ * new directories, such as in /proc.
+ */
+export function createDirectory(path: string): void {
+  const isDirectory = (): boolean =>
+    statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  if (isDirectory()) return
+  if (!existsSync(dirname(path))) createDirectory(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have created it meanwhile.
+    if (!isDirectory()) throw error
+  }
 }

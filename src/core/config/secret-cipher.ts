@@ -15,9 +15,8 @@ export function createSecretCipher(
   sessionSecrets: readonly [string, ...string[]],
   purpose: string,
 ) {
-  const [current, ...previous] = sessionSecrets
-  const key = deriveKey(current, purpose)
-  const keys = [key, ...previous.map((secret) => deriveKey(secret, purpose))]
+  const key = deriveKey(sessionSecrets[0], purpose)
+  const keys = sessionSecrets.map((secret) => deriveKey(secret, purpose))
 
   function decryptWith(key: Buffer, bytes: Buffer): string | null {
     try {

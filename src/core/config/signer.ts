@@ -1,5 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto'
-import { timingSafeEqualText } from '../http/timing-safe-equal.js'
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 const KEY_BYTES = 32
 
@@ -33,9 +32,8 @@ export interface Signer {
  * @param purpose see `deriveKey`
  */
 export function createSigner(secrets: readonly [string, ...string[]], purpose: string): Signer {
-  const [current, ...previous] = secrets
-  const currentKey = deriveKey(current, purpose)
-  const keys = [currentKey, ...previous.map((secret) => deriveKey(secret, purpose))]
+  const currentKey = deriveKey(secrets[0], purpose)
+  const keys = secrets.map((secret) => deriveKey(secret, purpose))
   return {
     sign: (text) => sign(currentKey, text),
     verify: (text, signature) =>
@@ -45,3 +43,21 @@ export function createSigner(secrets: readonly [string, ...string[]], purpose: s
 
 const sign = (key: Buffer, text: string): string =>
   createHmac('sha256', key).update(text).digest().subarray(0, SIGNATURE_BYTES).toString('base64url')
+
+/** Compares two strings; the time does not depend on where they differ. */
+export function timingSafeEqualText(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+export type HashIdentifier = (...parts: string[]) => string
+
+/**
+ * Hashes emails and network addresses, so that the state store contains no personal data and no
+ * passwords that were typed into the wrong field. The hashes are the same in every process.
+ */
+export function createIdentifierHasher(secret: string): HashIdentifier {
+  const key = deriveKey(secret, 'login names v1')
+  return (...parts) =>
+    createHmac('sha256', key).update(parts.join('\n')).digest('base64url').slice(0, 22)
+}

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import fp from 'fastify-plugin'
-import { LOGO_TYPES } from '../config/brand-logo.js'
+import { LOGO_TYPES } from '../config/core-config.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

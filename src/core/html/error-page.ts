@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isInAdminScope } from '../http/admin-scope.js'
+import { isInAdminScope } from '../http/request-path.js'
 import type { Problem } from '../http/problem.js'
 import { isUnsafeMethod } from '../http/fetch-metadata.js'
 

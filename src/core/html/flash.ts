@@ -1,11 +1,14 @@
 import fp from 'fastify-plugin'
+import { getOwn } from '../validation/is-object.js'
 
 declare module 'fastify' {
   interface FastifyReply {
     /** Sets the message for the page that this response redirects to. */
     setFlash(message: FlashMessage): void
     /** Returns the message for this page, if any, and clears it. */
-    consumeFlash(): FlashMessage | null
+    consumeFlash(): Required<FlashMessage> | null
+    /** Same, as the text for its code. */
+    consumeFlashText(texts: Readonly<Record<string, string>>): { text: string } | null
   }
 }
 
@@ -13,8 +16,8 @@ declare module 'fastify' {
 interface FlashMessage {
   /** Lower-case letters and hyphens */
   code: string
-  /** The order that the message is about; empty if it is not about an order */
-  orderId: string
+  /** The order that the message is about, if any */
+  orderId?: string
 }
 
 const MAX_AGE_SECONDS = 60
@@ -27,7 +30,7 @@ export default fp(
     const name = secure ? '__Host-clearwake-flash' : 'clearwake-flash'
     // Browsers accept the prefix only with this path.
     const options = { path: '/', httpOnly: true, sameSite: 'strict' as const, secure }
-    app.decorateReply('setFlash', function ({ code, orderId }) {
+    app.decorateReply('setFlash', function ({ code, orderId = '' }) {
       this.setCookie(name, `${code}.${orderId}`, { ...options, maxAge: MAX_AGE_SECONDS })
     })
     app.decorateReply('consumeFlash', function () {
@@ -37,6 +40,10 @@ export default fp(
       this.clearCookie(name, options)
       const [, code, orderId] = FORMAT.exec(cookie) ?? []
       return code === undefined || orderId === undefined ? null : { code, orderId }
+    })
+    app.decorateReply('consumeFlashText', function (texts) {
+      const text = getOwn(texts, this.consumeFlash()?.code ?? '')
+      return text === undefined ? null : { text }
     })
   },
   { name: 'flash', dependencies: ['config', 'session'] },

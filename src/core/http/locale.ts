@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify'
+import { getFormatters, type Formatters } from '../formatting/formatters.js'
 import { getNumberFormatter } from '../formatting/number-formatter.js'
 
 const LANGUAGE_TAG = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/
@@ -47,3 +49,7 @@ export function getLocale(acceptLanguage: string | undefined): string {
  */
 export const getDecimalSign = (acceptLanguage: string | undefined): '.' | undefined =>
   getNumberFormatter(getBrowserLocale(acceptLanguage)).decimalSign === '.' ? '.' : undefined
+
+/** Formatters for the numbers, money and dates of a page of the portal. */
+export const getRequestFormatters = ({ headers, server }: FastifyRequest): Formatters =>
+  getFormatters(getLocale(headers['accept-language']), server.config.TIME_ZONE)

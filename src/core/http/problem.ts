@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { FieldError } from '../validation/field-errors.js'
+import type { FastifyRequest } from 'fastify'
 
 /** RFC 9457 problem details: the body of every error under /api. */
 export const ProblemDetails = Type.Object(
@@ -123,6 +124,21 @@ export function createValidationProblem(found: FieldError[]): Problem {
   return new Problem(422, `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`, { errors })
 }
 
+/** 429: the client may try again after `waitMs`. */
+export const createLimitProblem = (detail: string, waitMs: number): Problem =>
+  new Problem(429, detail, { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } })
+
 /** 500 without details. */
 export const createUnexpectedProblem = (): Problem =>
   new Problem(500, 'Something went wrong. The error has been logged.')
+
+/** Logs a Problem in one line, with its cause if it has one; any other error with its stack. */
+export function logError(error: unknown, { log }: Pick<FastifyRequest, 'log'>): void {
+  if (!(error instanceof Problem)) {
+    log.error({ err: error }, 'request failed')
+    return
+  }
+  const { statusCode, message: detail, cause } = error
+  if (cause === undefined) log.warn({ statusCode, detail }, 'request rejected')
+  else log.error({ statusCode, detail, err: cause }, 'request rejected')
+}

@@ -55,3 +55,36 @@ export function normalizeUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): strin
   if (!local.includes('%') || isDecodable(local)) return local
   return isApiPath(local) ? '/api/%25' : '/%25'
 }
+
+const ROOTS = ['/admin', '/api/admin']
+const ADMIN_PATH = /^\/(?:api\/)?admin(?![\w-])/i
+
+/** Whether a path or route is in the admin scope: under /admin or /api/admin. */
+export const isAdminPath = (path: string): boolean => ADMIN_PATH.test(path)
+
+/** Whether a parametric route outside the admin scope, such as `/*`, can match a path in it. */
+export function canMatchAdminPath(route: string): boolean {
+  const [fixed = ''] = route.split(/[:*]/, 1)
+  return fixed !== route && ROOTS.some((root) => root.startsWith(fixed.toLowerCase()))
+}
+
+/** Whether the URL of a request is in the admin scope. */
+export const isInAdminScope = (url: string): boolean => isAdminPath(decodePath(url) ?? url)
+
+const MAX_LENGTH = 4_000
+
+/**
+ * Returns a given redirect target if it is a page of this service for signed-in users, otherwise
+ * `/admin`. Prevents open redirects.
+ */
+export function toSafeRedirectPath(given: unknown): string {
+  const fallback = '/admin'
+  if (typeof given !== 'string' || given.length > MAX_LENGTH) return fallback
+  // Parsed as in browsers, which treat `/\example.com` as another site.
+  const base = 'http://service.invalid'
+  const url = URL.canParse(given, base) ? new URL(given, base) : null
+  if (url?.origin !== base || !/^\/(?:admin|qr-test)(?:$|\/)/.test(url.pathname)) return fallback
+  if (/^\/admin\/(?:login|logout|forgot-password|invitation|password-reset)/.test(url.pathname))
+    return fallback
+  return url.pathname + url.search
+}

@@ -13,8 +13,12 @@ import fp from 'fastify-plugin'
 import { toFieldErrors, toParameterErrors } from '../validation/field-errors.js'
 import { isApiPath, isDecodable } from '../http/request-path.js'
 import { buildErrorPage } from '../html/error-page.js'
-import { logError } from '../http/log-error.js'
-import { createValidationProblem, Problem, createUnexpectedProblem } from '../http/problem.js'
+import {
+  logError,
+  createValidationProblem,
+  Problem,
+  createUnexpectedProblem,
+} from '../http/problem.js'
 import { API_POLICY } from './security-headers.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isLoopback } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
-import { timingSafeEqualText } from '../http/timing-safe-equal.js'
+import { timingSafeEqualText } from '../config/signer.js'
 import type { Readiness, ReadinessCheck } from './telemetry.js'
 
 /** Routes for monitoring: health, readiness and metrics. */

@@ -1,6 +1,7 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { randomUUID } from 'node:crypto'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -92,3 +93,14 @@ export default fp(
   },
   { name: 'telemetry', dependencies: ['config'] },
 )
+
+const VALID_ID = /^[\w.-]{1,64}$/
+
+/**
+ * Returns the caller's `x-request-id`, so that a request can be traced across services. If it is
+ * missing or invalid, returns a new UUID.
+ */
+export const genReqId: NonNullable<FastifyServerOptions['genReqId']> = ({ headers }) => {
+  const id = headers['x-request-id']
+  return typeof id === 'string' && VALID_ID.test(id) ? id : randomUUID()
+}

@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
-import { openMemoryStore } from './memory-store.js'
-import { openPostgresStore } from './postgres-store.js'
 import type { KeyValueStore } from './key-value-store.js'
+import type { Database } from '../database.js'
+import { DATABASE_NOW } from '../lease.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -10,18 +10,124 @@ declare module 'fastify' {
   }
 }
 
+/** Anyone can create counters, so the least recently used are evicted to limit memory use. */
+const MAX_COUNTERS = 100_000
+
+interface Counter {
+  consumed: number
+  /** A `performance.now` timestamp, so that a clock change does not extend a wait */
+  expires: number
+}
+
+interface SweptStore extends KeyValueStore {
+  /** Deletes expired keys and counters. Call it regularly. */
+  sweep(): Promise<void>
+}
+
+/** The state of a single process. */
+export function openMemoryStore(): SweptStore {
+  /** When each key expires, ms since 1970 */
+  const keys = new Map<string, number>()
+  const counters = new Map<string, Counter>()
+
+  function findCounter(key: string): Counter | undefined {
+    const counter = counters.get(key)
+    return counter && counter.expires > performance.now() ? counter : undefined
+  }
+
+  return {
+    async set(key, ttlMs) {
+      keys.set(key, Date.now() + ttlMs)
+    },
+    has: async (key) => (keys.get(key) ?? 0) > Date.now(),
+    async consume(key, { limit, windowMs }) {
+      const now = performance.now()
+      const counter = findCounter(key) ?? { consumed: 0, expires: now + windowMs }
+      // Move the counter to the end of the eviction order.
+      counters.delete(key)
+      counters.set(key, counter)
+      const [oldest] = counters.keys()
+      if (counters.size > MAX_COUNTERS && oldest !== undefined) counters.delete(oldest)
+      if (counter.consumed >= limit) return counter.expires - now
+      counter.consumed++
+      return 0
+    },
+    async refund(key) {
+      const counter = findCounter(key)
+      if (counter && counter.consumed > 1) counter.consumed--
+      else counters.delete(key)
+    },
+    async sweep() {
+      const [time, elapsed] = [Date.now(), performance.now()]
+      for (const [key, expires] of keys) if (expires <= time) keys.delete(key)
+      for (const [key, { expires }] of counters) if (expires <= elapsed) counters.delete(key)
+    },
+  }
+}
+
+const SWEEP_INTERVAL_MS = 60_000
+
+const NOW = DATABASE_NOW.postgres
+
+const SET = `
+  INSERT INTO state_keys VALUES (?, ${NOW} + ?)
+  ON CONFLICT (key) DO UPDATE SET expires_at = excluded.expires_at`
+
+// Returns no row if the budget is used up.
+const CONSUME = `
+  INSERT INTO state_counters AS counter VALUES (?, 1, ${NOW} + ?)
+  ON CONFLICT (key) DO UPDATE SET
+    consumed = CASE WHEN counter.expires_at <= ${NOW} THEN 1 ELSE counter.consumed + 1 END,
+    expires_at = CASE WHEN counter.expires_at <= ${NOW} THEN excluded.expires_at ELSE counter.expires_at END
+  WHERE counter.expires_at <= ${NOW} OR counter.consumed < ?
+  RETURNING consumed`
+
+/** State that several processes share in PostgreSQL. */
+export function openPostgresStore(postgres: Database): SweptStore {
+  return {
+    async set(key, ttlMs) {
+      await postgres.query(SET, [key, Math.ceil(ttlMs)])
+    },
+    async has(key) {
+      const sql = `SELECT 1 FROM state_keys WHERE key = ? AND expires_at > ${NOW}`
+      return (await postgres.query(sql, [key])).length > 0
+    },
+    async consume(key, { limit, windowMs }) {
+      const consumed = await postgres.query(CONSUME, [key, windowMs, limit])
+      if (consumed.length > 0) return 0
+      const [row] = await postgres.query<{ wait: number }>(
+        `SELECT expires_at - ${NOW} AS wait FROM state_counters WHERE key = ?`,
+        [key],
+      )
+      return Math.max(1, row?.wait ?? 0)
+    },
+    async refund(key) {
+      await postgres.query(
+        'UPDATE state_counters SET consumed = consumed - 1 WHERE key = ? AND consumed > 0',
+        [key],
+      )
+    },
+    async sweep() {
+      for (const table of ['state_keys', 'state_counters']) {
+        await postgres.query(`DELETE FROM ${table} WHERE expires_at <= ${NOW}`)
+      }
+    },
+  }
+}
+
 /** Shares state through PostgreSQL if it is configured; otherwise keeps it in memory. */
 export default fp(
   async (app) => {
     const { database } = app
-    const store =
-      database.engine === 'sqlite'
-        ? openMemoryStore()
-        : openPostgresStore(database, (err) =>
-            app.log.warn({ err }, 'expired state could not be deleted'),
-          )
+    const store = database.engine === 'sqlite' ? openMemoryStore() : openPostgresStore(database)
+    const sweep = () =>
+      void store
+        .sweep()
+        .catch((err: unknown) => app.log.warn({ err }, 'expired state could not be deleted'))
+    const timer = setInterval(sweep, SWEEP_INTERVAL_MS)
+    timer.unref()
     app.decorate('stateStore', store)
-    app.addHook('onClose', async () => store.close())
+    app.addHook('onClose', async () => clearInterval(timer))
   },
   { name: 'state-store', dependencies: ['database'] },
 )

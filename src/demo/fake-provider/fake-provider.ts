@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { timingSafeEqualText } from '../../core/http/timing-safe-equal.js'
+import { timingSafeEqualText } from '../../core/config/signer.js'
 import { checker } from '../../core/validation/validator.js'
 import { OffsetOrderRequest } from '../../provider/schemas.js'
 import { createLedger, calculateOrderPrice, type Ledger } from './ledger.js'

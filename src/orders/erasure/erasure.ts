@@ -4,8 +4,7 @@ import fp from 'fastify-plugin'
 import type { AuditActor } from '../../audit/audit-entry.js'
 import { getAuditActor } from '../../audit/audit-log.js'
 import type { Queryable } from '../../database/database.js'
-import { createFileRewriter } from '../../database/file-rewriter.js'
-import { REQUIRE_REWRITE } from '../../database/rewrite-file.js'
+import { createFileRewriter, REQUIRE_REWRITE } from '../../database/rewrite-file.js'
 import { ERASED_EMAIL, ERASED_NAME, isCustomer } from '../erasure.js'
 import { eraseEvents } from '../events/event-dispatcher.js'
 import type { MailboxOrders } from '../store/order-store.js'
@@ -55,7 +54,7 @@ interface FoundOrder {
 function createEraser(app: FastifyInstance) {
   const { orders: store, database, events, auditLog, log } = app
   const { source } = store
-  const rewriter = createFileRewriter(source.type === 'sqlite' ? [source.path] : [], log)
+  const rewriter = createFileRewriter(source.type === 'sqlite' ? source.path : null, log)
   app.schedule('rewrite files', REWRITE_MS, () => rewriter.run())
   const steps: ErasureStep[] = []
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { toText } from '../../accounts/password-form.js'
+import { toText } from '../../core/validation/is-object.js'
 import { getNumberFormatter } from '../../core/formatting/number-formatter.js'
 import { getLocale } from '../../core/http/locale.js'
 import { problemResponses } from '../../core/http/problem.js'

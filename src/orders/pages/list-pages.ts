@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
-import { toSafeRedirectPath } from '../../core/http/safe-redirect-path.js'
+import { toSafeRedirectPath } from '../../core/http/request-path.js'
 import { parseListQuery } from '../list-query.js'
 import type { SelectedOrder } from './bulk-actions.js'
 import { buildListView } from './list-view.js'

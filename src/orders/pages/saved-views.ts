@@ -1,6 +1,5 @@
 import { parse } from 'node:querystring'
-import { appendAuditEntry } from '../../audit/append-audit-entry.js'
-import type { AuditActor } from '../../audit/audit-entry.js'
+import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
 import { eraseViewNames } from '../../audit/erase-view-names.js'
 import type { Database } from '../../database/database.js'
 import { buildListUrl, parseListQuery } from '../list-query.js'

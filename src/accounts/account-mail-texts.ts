@@ -1,3 +1,5 @@
+import type { LinkPurpose } from './account-links.js'
+
 /** What a user is notified of by email. The notices are stored, so never rename one. */
 export type Notice =
   | 'sign_in.failed'
@@ -48,4 +50,40 @@ export const NOTICE_TEXTS: Record<Notice, NoticeText> = {
   },
 }
 
+/** What all notices have in common. */
+export const NOTICE_FRAME = {
+  link: 'Open your account',
+  footer:
+    'If it was not you, change your password, sign out all other devices, and tell an owner of this service.',
+}
+
 export const isNotice = (type: string): type is Notice => Object.hasOwn(NOTICE_TEXTS, type)
+
+/** The text of an email, apart from the URL of its link. */
+export interface MailText {
+  title: (brand: string) => string
+  paragraphs: string[]
+  link: string
+  footer: string
+}
+
+export const LINK_TEXTS: Record<LinkPurpose, MailText> = {
+  invitation: {
+    title: (brand) => `You are invited to ${brand}`,
+    paragraphs: [
+      'An administrator created an account for this email address. Choose a password to start using it.',
+      'The link works once, within 72 hours.',
+    ],
+    link: 'Choose a password',
+    footer: 'If you do not expect this invitation, ignore this email.',
+  },
+  'password-reset': {
+    title: (brand) => `Reset your ${brand} password`,
+    paragraphs: [
+      'Someone asked to reset the password of your account. If it was you, choose a new password.',
+      'The link works once, within 30 minutes.',
+    ],
+    link: 'Choose a new password',
+    footer: 'If it was not you, ignore this email: your password has not changed.',
+  },
+}
