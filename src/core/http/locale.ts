@@ -1,4 +1,5 @@
-import { getNumberFormatter } from '../formatting/number-formatter.js'
+import type { IncomingHttpHeaders } from 'node:http'
+import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
 
 const LANGUAGE_TAG = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/
 
@@ -47,3 +48,7 @@ export function getLocale(acceptLanguage: string | undefined): string {
  */
 export const getDecimalSign = (acceptLanguage: string | undefined): '.' | undefined =>
   getNumberFormatter(getBrowserLocale(acceptLanguage)).decimalSign === '.' ? '.' : undefined
+
+/** Formats the numbers of a page for the browser that requests it. */
+export const getRequestNumbers = ({ headers }: { headers: IncomingHttpHeaders }): NumberFormatter =>
+  getNumberFormatter(getLocale(headers['accept-language']))
