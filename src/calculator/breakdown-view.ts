@@ -1,7 +1,7 @@
 import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Calculation } from './calculator-data.js'
 import type { Estimate } from './estimate-schema.js'
-import { getLineName } from './line-names.js'
+import { getLineName } from './describe-trip.js'
 import { convertKilograms, toMassUnit } from './units.js'
 
 /**
@@ -22,19 +22,6 @@ export function roundToTotal(parts: number[], total: number, decimals: number): 
   for (const i of byRemainder.slice(0, Math.max(0, missing))) rounded[i] = (rounded[i] ?? 0) + 1
   return rounded.map((part) => part / scale)
 }
-
-/** The parts of a result and its derived figures, formatted as text. */
-export interface BreakdownView {
-  /** `percent` is a number for the bar chart; `share` is the same value as text */
-  parts: { label: string; mass: string; percent: number; share: string }[]
-  /** Whether the parts can be drawn as a bar; a certified biofuel can make a part negative */
-  hasBar: boolean
-  /** The lines of the trip; empty if it has only one line */
-  lines: { label: string; mass: string; percent: number; share: string }[]
-  facts: { label: string; value: string }[]
-}
-
-type Lines = Estimate['lines']
 
 interface MassFormat {
   unit: 'kg' | 't'
@@ -58,6 +45,7 @@ function buildParts(
   return parts.map(({ label }, i) => ({
     label,
     mass: withUnit(numbers.decimal(masses[i] ?? 0, decimals), unit),
+    // For the bar chart
     percent: percents[i] ?? 0,
     share: hasShares ? numbers.percent((percents[i] ?? 0) / 100) : '',
   }))
@@ -112,7 +100,10 @@ function buildBiogenicFact({ gases, lines }: Estimate, numbers: NumberFormatter)
  * The biogenic CO2 that tank-to-wake emissions include: that of fuels with a certified value, whose
  * well-to-tank emissions have it deducted.
  */
-function sumIncludedBiogenicCo2({ calculatorType, calculatorData }: Calculation, lines: Lines) {
+function sumIncludedBiogenicCo2(
+  { calculatorType, calculatorData }: Calculation,
+  lines: Estimate['lines'],
+) {
   if (calculatorType === 'custom') return 0
   const entered = [calculatorData, ...(calculatorData.furtherLines ?? [])]
   return lines.reduce((sum, { gases }, i) => {
@@ -121,12 +112,13 @@ function sumIncludedBiogenicCo2({ calculatorType, calculatorData }: Calculation,
   }, 0)
 }
 
+/** The parts of a result and its derived figures, formatted as text. */
 export function buildBreakdown(
   calculation: Calculation,
   estimate: Estimate,
   format: MassFormat,
   numbers: NumberFormatter,
-): BreakdownView {
+) {
   const { co2eKg, wellToTankCo2eKg, tankToWakeCo2eKg, co2eKgPerGuest, hours } = estimate
   const hasElectricity = estimate.lines.some(({ kilowattHours }) => kilowattHours !== null)
   const supply = hasElectricity ? 'Supplying fuel and electricity' : 'Supplying the fuel'
@@ -143,7 +135,9 @@ export function buildBreakdown(
   const perGuest = co2eKgPerGuest ?? 0
   return {
     parts: buildParts(stages, co2eKg, format, numbers),
+    /** Whether the parts can be drawn as a bar; a certified biofuel can make a part negative */
     hasBar: stages.length > 0 && co2eKg > 0 && stages.every((stage) => stage.co2eKg >= 0),
+    /** Empty if the trip has only one line */
     lines: lines.length > 1 ? buildParts(lines, co2eKg, format, numbers) : [],
     facts: [
       ...(perGuest > 0

@@ -1,17 +1,16 @@
 import type { NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Calculation, DistanceData, FuelLine } from './calculator-data.js'
-import { calculateDistanceFuel } from './distance-fuel.js'
+import { getLineName } from './describe-trip.js'
 import { buildPartSteps, formatCo2e, type CalculationStep } from './emission-steps.js'
 import type { Edition } from './factors/edition.js'
 import { LATEST_EDITION, type BurntFuelType } from './factors/editions.js'
 import { DEFAULT_FRAMEWORK, getGwp100 } from './factors/frameworks.js'
 import { calculateLine, type Gwp100, type LineEmissions } from './fuel-emissions.js'
-import { getLineName } from './line-names.js'
-import { getDistanceLines, getFuelLines, type TripLine } from './trip-lines.js'
+import { calculateDistanceFuel, getTripLines, type BurntLine } from './trip-lines.js'
 import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER, UNIT_SYMBOLS } from './units.js'
 
 /** The steps of one line of a trip, or of the total. */
-export interface StepGroup {
+interface StepGroup {
   /** `null` if the trip has only one line */
   title: string | null
   steps: CalculationStep[]
@@ -27,47 +26,30 @@ export function buildCalculationSteps(
   numbers: NumberFormatter,
   edition: Edition<BurntFuelType> = LATEST_EDITION,
 ): StepGroup[] {
-  const { calculatorType, calculatorData } = calculation
-  switch (calculatorType) {
-    case 'fuel': {
-      const inputs = [calculatorData, ...(calculatorData.furtherLines ?? [])].map((line) =>
-        buildQuantitySteps(line, numbers),
-      )
-      return buildGroups(getFuelLines(calculatorData), inputs, calculation, numbers, edition)
-    }
-    case 'distance': {
-      const further = (calculatorData.furtherLines ?? []).map((line) =>
-        buildQuantitySteps(line, numbers),
-      )
-      const inputs = [buildDistanceSteps(calculatorData, numbers), ...further]
-      return buildGroups(getDistanceLines(calculatorData), inputs, calculation, numbers, edition)
-    }
-    case 'custom': {
-      const { amount, unit, guests } = calculatorData
-      const kilograms = amount * KILOGRAMS_PER[unit]
-      const formula = formatConversion(amount, UNIT_SYMBOLS[unit], KILOGRAMS_PER[unit], numbers)
-      const total = { label: 'Well-to-wake', formula, result: formatCo2e(kilograms, numbers) }
-      return [{ title: null, steps: [total, ...buildGuestStep(kilograms, guests, numbers)] }]
-    }
+  if (calculation.calculatorType === 'custom') {
+    const { amount, unit, guests } = calculation.calculatorData
+    const kilograms = amount * KILOGRAMS_PER[unit]
+    const formula = formatConversion(amount, UNIT_SYMBOLS[unit], KILOGRAMS_PER[unit], numbers)
+    const total = { label: 'Well-to-wake', formula, result: formatCo2e(kilograms, numbers) }
+    return [{ title: null, steps: [total, ...buildGuestStep(kilograms, guests, numbers)] }]
   }
-}
-
-function buildGroups(
-  lines: readonly TripLine[],
-  inputs: readonly CalculationStep[][],
-  { calculatorData: { guests, framework = DEFAULT_FRAMEWORK } }: Calculation,
-  numbers: NumberFormatter,
-  edition: Edition<BurntFuelType>,
-): StepGroup[] {
+  const { calculatorType, calculatorData } = calculation
+  const { guests, framework = DEFAULT_FRAMEWORK, furtherLines = [] } = calculatorData
   const gwp100 = getGwp100(framework, edition)
-  const results = lines.map((line) => calculateLine(edition, gwp100, line))
+  const results = getTripLines(calculation).map((line) => calculateLine(edition, gwp100, line))
+  const inputs = [
+    calculatorType === 'fuel'
+      ? buildQuantitySteps(calculatorData, numbers)
+      : buildDistanceSteps(calculatorData, numbers),
+    ...furtherLines.map((line) => buildQuantitySteps(line, numbers)),
+  ]
   const groups = results.map((result, i) => ({
-    title: lines.length === 1 ? null : `${i + 1}. ${getLineName(result.line)}`,
+    title: results.length === 1 ? null : `${i + 1}. ${getLineName(result.line)}`,
     steps: [...(inputs[i] ?? []), ...buildLineSteps(result, edition, gwp100, numbers)],
   }))
   const total = results.reduce((sum, { co2eKg }) => sum + co2eKg, 0)
   const guestStep = buildGuestStep(total, guests, numbers)
-  if (lines.length === 1) {
+  if (results.length === 1) {
     return groups.map((group) => ({ ...group, steps: [...group.steps, ...guestStep] }))
   }
   const sum: CalculationStep = {
@@ -85,45 +67,38 @@ function buildLineSteps(
   numbers: NumberFormatter,
 ): CalculationStep[] {
   const { significant, exact } = numbers
-  const { line } = result
+  const { line, parts } = result
+  const total = { label: 'Well-to-wake', result: formatCo2e(result.co2eKg, numbers) }
   if (line.fuelType === 'electricity') {
-    return [
-      {
-        label: 'Well-to-wake',
-        formula: `${significant(line.kilowattHours)} kWh × ${exact(line.kgCo2ePerKwh)} kg CO₂e/kWh`,
-        result: formatCo2e(result.co2eKg, numbers),
-      },
-    ]
+    const formula = `${significant(line.kilowattHours)} kWh × ${exact(line.kgCo2ePerKwh)} kg CO₂e/kWh`
+    return [{ ...total, formula }]
   }
+  const isGivenByMass = 'kilograms' in line.amount && line.hvoPercent === 0
   return [
     ...buildBlendSteps(line, result, edition, numbers),
-    ...result.parts.flatMap((part) =>
-      buildPartSteps(part, {
-        numbers,
-        gwp100,
-        isGivenByMass: 'kilograms' in line.amount && line.hvoPercent === 0,
-        prefix: result.parts.length === 1 ? '' : `${part.fuel.name}: `,
-      }),
-    ),
+    ...parts.flatMap((part) => {
+      const prefix = parts.length === 1 ? '' : `${part.fuel.name}: `
+      return buildPartSteps(part, { numbers, gwp100, isGivenByMass, prefix })
+    }),
     {
-      label: 'Well-to-wake',
-      formula: result.parts
+      ...total,
+      formula: parts
         .flatMap(({ wellToTankCo2eKg, tankToWakeCo2eKg }) => [wellToTankCo2eKg, tankToWakeCo2eKg])
         .map(significant)
         .join(' + '),
-      result: formatCo2e(result.co2eKg, numbers),
     },
   ]
 }
 
 /** Splits a blend into its fuels by volume. */
 function buildBlendSteps(
-  line: Extract<TripLine, { amount: object }>,
+  line: BurntLine,
   { parts, fuelLitres }: LineEmissions,
   { fuels }: Edition<BurntFuelType>,
-  { significant, exact, percent }: NumberFormatter,
+  numbers: NumberFormatter,
 ): CalculationStep[] {
   if (line.hvoPercent === 0 || fuelLitres === null) return []
+  const { significant, exact } = numbers
   const share = line.hvoPercent / 100
   const steps: CalculationStep[] = []
   if ('kilograms' in line.amount) {
@@ -138,7 +113,7 @@ function buildBlendSteps(
     ...steps,
     ...parts.map(({ fuelType, fuel, litres }) => ({
       label: fuel.name,
-      formula: `${significant(fuelLitres)} l × ${formatShare(fuelType === 'hvo' ? share : 1 - share, percent, exact)}`,
+      formula: `${significant(fuelLitres)} l × ${formatShare(fuelType === 'hvo' ? share : 1 - share, numbers)}`,
       result: `${significant(litres)} l`,
     })),
   ]
@@ -147,11 +122,7 @@ function buildBlendSteps(
 /**
  * Formats a share as a percentage if it is a whole number, otherwise as a ratio with all digits.
  */
-function formatShare(
-  share: number,
-  percent: (share: number) => string,
-  exact: (value: number) => string,
-): string {
+function formatShare(share: number, { percent, exact }: NumberFormatter): string {
   const rounded = Number(share.toPrecision(6))
   return Number.isInteger(Number((rounded * 100).toPrecision(6)))
     ? percent(rounded)

@@ -156,61 +156,67 @@ function toCalculatorData(fields: Record<string, unknown>) {
 /** The name of a further line's field in forms. */
 export const getLineField = (index: number, name: string): string => `furtherLines.${index}.${name}`
 
-interface ParsedFields {
-  values: Record<string, string>
-  data: Record<string, unknown>
-  unparsable: FieldError[]
-  readings: CalculatorForm['readings']
+interface CalculatorFormOptions {
+  /** Prefix of each field's name, for pages with several forms */
+  prefix?: string
+  /** How to read numbers such as `1,500`, which are errors if this is not set */
+  decimalSign?: '.' | undefined
 }
 
-/** Parses the number and text fields of a schema. */
+/** The fields of the trip itself, or of a further line. */
+interface FieldGroup {
+  schemas: Record<string, TSchema>
+  defaults: Record<string, string>
+  /** Returns the name of a field in the form. */
+  toPath: (name: string) => string
+}
+
+/** Parses the number and text fields of a group. `data` has the fields by their own names. */
 function parseFields(
-  schemas: Record<string, TSchema>,
-  defaults: Record<string, string>,
-  getSubmitted: (name: string) => unknown,
-  decimalSign: CalculatorFormOptions['decimalSign'],
-): ParsedFields {
-  const values: Record<string, string> = { ...defaults }
+  { schemas, defaults, toPath }: FieldGroup,
+  submitted: Record<string, unknown>,
+  { prefix = '', decimalSign }: CalculatorFormOptions,
+) {
+  const texts: Record<string, string> = { ...defaults }
   const data: Record<string, unknown> = {}
-  const unparsable: FieldError[] = []
+  const errors: FieldError[] = []
   const readings: CalculatorForm['readings'] = {}
-  const getText = (name: string): string => {
-    const raw = getSubmitted(name)
-    return typeof raw === 'string' ? raw.trim() : ''
+  const getText = (name: string): string | undefined => {
+    const raw = submitted[prefix + toPath(name)]
+    return typeof raw === 'string' ? raw.trim() : undefined
   }
   // The form has no unit selector for electricity.
   const getUnit = (field: string): string =>
     getText('fuelType') === ELECTRICITY ? 'kWh' : getText(field) || (defaults[field] ?? '')
   for (const [name, schema] of Object.entries(schemas)) {
     if (schema.type === 'array') continue
-    const raw = getSubmitted(name)
-    const text = typeof raw === 'string' ? raw.trim() : (values[name] ?? '')
+    const text = getText(name) ?? texts[name] ?? ''
     if (text === '' && name in defaults && name !== 'use') {
-      data[name] = values[name]
+      data[name] = texts[name]
       continue
     }
-    values[name] = text
+    texts[name] = text
     if (text === '') continue
     if (schema.type !== 'number' && schema.type !== 'integer') {
       data[name] = text
       continue
     }
     const parsed = parseNumber(text, { decimalSign, units: listUnitSpellings(name, getUnit) })
-    if (!parsed.ok) unparsable.push({ path: name, message: parsed.message })
+    if (!parsed.ok) errors.push({ path: name, message: parsed.message })
     else {
       data[name] = parsed.value
-      if (parsed.isAmbiguous) readings[name] = { text, value: parsed.value }
+      if (parsed.isAmbiguous) readings[toPath(name)] = { text, value: parsed.value }
     }
   }
-  if (!('fuelType' in schemas)) return { values, data, unparsable, readings }
-  // The form has no unit selector for electricity.
-  if (data.fuelType === ELECTRICITY) data.unit = 'kWh'
-  const hidden = listHiddenFields(data)
-  const shown = Object.fromEntries(Object.entries(data).filter(([name]) => !hidden.includes(name)))
+  if ('fuelType' in schemas && data.fuelType === ELECTRICITY) data.unit = 'kWh'
+  const hidden = 'fuelType' in schemas ? listHiddenFields(data) : []
   return {
-    values,
-    data: shown,
-    unparsable: unparsable.filter(({ path }) => !hidden.includes(path)),
+    texts,
+    values: Object.fromEntries(Object.entries(texts).map(([name, text]) => [toPath(name), text])),
+    data: Object.fromEntries(Object.entries(data).filter(([name]) => !hidden.includes(name))),
+    unparsable: errors
+      .filter(({ path }) => !hidden.includes(path))
+      .map(({ path, message }) => ({ path: toPath(path), message })),
     readings,
   }
 }
@@ -218,52 +224,41 @@ function parseFields(
 /** The fields that the form hides for a fuel, or that are about a blank field; they are ignored. */
 function listHiddenFields({ fuelType, certifiedGCo2ePerMj }: Record<string, unknown>): string[] {
   const kinds = CERTIFIABLE.get(fuelType === 'mgo' ? 'hvo' : fuelType)
-  const hasCertificate = certifiedGCo2ePerMj !== undefined
+  const hasCertificate = kinds !== undefined && certifiedGCo2ePerMj !== undefined
   return [
     ...(fuelType === 'mgo' ? [] : ['hvoPercent']),
     ...(kinds === undefined ? ['certifiedGCo2ePerMj'] : []),
-    ...(kinds === undefined || !hasCertificate ? ['certificateReference'] : []),
-    ...(kinds === undefined || !hasCertificate || kinds.length === 1 ? ['certifiedAs'] : []),
+    ...(hasCertificate ? [] : ['certificateReference']),
+    ...(hasCertificate && kinds.length > 1 ? [] : ['certifiedAs']),
     ...(fuelType === ELECTRICITY ? [] : ['kgCo2ePerKwh', 'factorSource']),
   ]
 }
 
 /** The fields that a fuel needs in addition. */
-function getFuelRequired({ data: { fuelType } }: ParsedFields): string[] {
+function getFuelRequired({ fuelType }: Record<string, unknown>): string[] {
   if (fuelType === ELECTRICITY) return ['kgCo2ePerKwh', 'factorSource']
   return fuelType === 'fame' ? ['certifiedGCo2ePerMj'] : []
 }
 
 /** Parses the submitted further lines. Blank lines are kept in the form, but not calculated. */
-function parseLines(
-  submitted: Record<string, unknown>,
-  { prefix = '', decimalSign }: CalculatorFormOptions,
-) {
+function parseLines(submitted: Record<string, unknown>, options: CalculatorFormOptions) {
+  const { prefix = '' } = options
   const indexes = Array.from({ length: MAX_FURTHER_LINES }, (_, i) => i).filter(
     (i) => typeof submitted[prefix + getLineField(i, 'quantity')] === 'string',
   )
-  const lines = indexes.map((index) => ({
-    index,
-    ...parseFields(
-      FuelLine.properties,
-      LINE_DEFAULTS,
-      (name) => submitted[prefix + getLineField(index, name)],
-      decimalSign,
-    ),
-  }))
-  const isBlank = ({ values }: ParsedFields): boolean =>
-    Object.keys(values).every((name) => name in LINE_DEFAULTS || values[name] === '')
+  const lines = indexes.map((index) => {
+    const toPath = (name: string): string => getLineField(index, name)
+    const group = { schemas: FuelLine.properties, defaults: LINE_DEFAULTS, toPath }
+    const parsed = parseFields(group, submitted, options)
+    const required = [...LINE_REQUIRED, ...getFuelRequired(parsed.data)].map(toPath)
+    return { ...parsed, index, required }
+  })
+  const isBlank = ({ texts }: { texts: Record<string, string> }): boolean =>
+    Object.keys(texts).every((name) => name in LINE_DEFAULTS || texts[name] === '')
   return { lines: lines.filter((line) => !isBlank(line)), submittedCount: indexes.length }
 }
 
-const NO_LINES = { lines: [], submittedCount: 0 }
-
-interface CalculatorFormOptions {
-  /** Prefix of each field's name, for pages with several forms */
-  prefix?: string
-  /** How to read numbers such as `1,500`, which are errors if this is not set */
-  decimalSign?: '.' | undefined
-}
+const NO_LINES: ReturnType<typeof parseLines> = { lines: [], submittedCount: 0 }
 
 /**
  * Parses a submitted form. Blank fields take their default, or count as not given. Numbers may be
@@ -274,13 +269,15 @@ export function parseCalculatorForm(
   submitted: Record<string, unknown>,
   options: CalculatorFormOptions = {},
 ): CalculatorForm {
-  const { prefix = '', decimalSign } = options
   const schema = CALCULATOR_DATA[type]
   const main = parseFields(
-    { ...schema.properties, ...FORM_FIELDS[type] },
-    DEFAULTS[type],
-    (name) => submitted[prefix + name],
-    decimalSign,
+    {
+      schemas: { ...schema.properties, ...FORM_FIELDS[type] },
+      defaults: DEFAULTS[type],
+      toPath: (name) => name,
+    },
+    submitted,
+    options,
   )
   const { lines, submittedCount } =
     'furtherLines' in schema.properties ? parseLines(submitted, options) : NO_LINES
@@ -294,42 +291,34 @@ export function parseCalculatorForm(
     )
   const validated = validate(lines)
 
-  const values = { ...main.values }
-  const readings = { ...main.readings }
-  const unparsable = [...main.unparsable]
-  const required = [...schema.required, ...getFuelRequired(main)]
-  for (const { index, ...line } of lines) {
-    const toPath = (name: string): string => getLineField(index, name)
-    for (const [name, value] of Object.entries(line.values)) values[toPath(name)] = value
-    for (const [name, one] of Object.entries(line.readings)) readings[toPath(name)] = one
-    unparsable.push(
-      ...line.unparsable.map(({ path, message }) => ({ path: toPath(path), message })),
-    )
-    required.push(...[...LINE_REQUIRED, ...getFuelRequired(line)].map(toPath))
-  }
+  const groups = [main, ...lines]
+  const values = Object.fromEntries(groups.flatMap((one) => Object.entries(one.values)))
+  const unparsable = groups.flatMap((one) => one.unparsable)
+  const required = [
+    ...schema.required,
+    ...getFuelRequired(main.data),
+    ...lines.flatMap((line) => line.required),
+  ]
+  const missing = required.filter((name) => values[name] === undefined || values[name] === '')
   // The data omits blank lines, so its line numbers can differ from the line numbers in the form.
   const toFormPath = (path: string): string =>
     path.replace(/^furtherLines\.(\d+)/, (_, i) => `furtherLines.${lines[Number(i)]?.index}`)
-  const missing = required.filter((name) => values[name] === undefined || values[name] === '')
-  const invalid = validated.ok ? [] : validated.errors
   const errors = [
-    ...invalid.map(({ path, message }) => ({ path: toFormPath(path), message })),
-    ...unparsable,
+    ...(validated.ok ? [] : validated.errors).map(
+      ({ path, message }) => [toFormPath(path), message] as const,
+    ),
+    ...unparsable.map(({ path, message }) => [path, message] as const),
   ]
-  const isIncomplete = ({ index }: { index: number }): boolean =>
-    missing.some((name) => name.startsWith(getLineField(index, '')))
+  const isIncomplete = (line: (typeof lines)[number]): boolean =>
+    line.required.some((name) => missing.includes(name))
   const excluded = lines.filter(isIncomplete)
   const included =
     excluded.length === 0 ? null : validate(lines.filter((one) => !isIncomplete(one)))
   return {
     values,
-    errors: Object.fromEntries(
-      errors
-        .filter(({ path }) => !missing.includes(path))
-        .map(({ path, message }) => [path, message]),
-    ),
+    errors: Object.fromEntries(errors.filter(([path]) => !missing.includes(path))),
     missing,
-    readings,
+    readings: Object.fromEntries(groups.flatMap((one) => Object.entries(one.readings))),
     tripHours: toTripHours(main.data),
     lineCount: Math.min(
       Math.max((lines.at(-1)?.index ?? -1) + 2, submittedCount),

@@ -11,26 +11,19 @@ import type { Vessel } from './vessel.js'
 /** How long a shop may rely on the price */
 const VALIDITY_MS = 30 * 60 * 1000
 
-/** What a guest wants to buy carbon credits for. */
-export interface Checkout {
-  calculation: Calculation
-  vessel: Vessel | null
-  /** `null` if the guest chose no portfolio, or its price is unavailable */
-  offer: PricedPortfolio | null
-}
-
 /**
  * Builds the URL of the operator's shop for a trip.
  *
  * @param base CHECKOUT_URL; its own query is kept
  * @param secret signing key; the signature is the HMAC-SHA256, in hexadecimal, of the query that
  *   precedes it
+ * @param offer `null` if the guest chose no portfolio, or its price is unavailable
  */
 function buildCheckoutUrl(
   base: string,
   secret: string | undefined,
-  { calculation, vessel, offer }: Checkout,
-  now = Date.now(),
+  { calculation, vessel }: { calculation: Calculation; vessel: Vessel | null },
+  offer: PricedPortfolio | null,
 ): string {
   const { calculatorType, calculatorData } = calculation
   const { co2eKg } = calculateEstimate(calculation)
@@ -47,7 +40,7 @@ function buildCheckoutUrl(
     searchParams.set('amountMinor', String(offer.amountMinor))
     searchParams.set('currency', offer.currency)
   }
-  searchParams.set('expiresAt', new Date(now + VALIDITY_MS).toISOString())
+  searchParams.set('expiresAt', new Date(Date.now() + VALIDITY_MS).toISOString())
   if (secret !== undefined) {
     const signature = createHmac('sha256', secret).update(searchParams.toString()).digest('hex')
     searchParams.set('signature', signature)
@@ -105,12 +98,10 @@ const checkoutPages: FastifyPluginAsync = async (app) => {
         return reply.redirect(`/calculator/${type}?${withoutPortfolio(query)}`, 303)
       }
       const trip = { calculation, vessel }
-      const portfolioId = Number(query.portfolio)
-      const offer = Number.isSafeInteger(portfolioId)
-        ? await resultPage.findTripPrice?.(trip, portfolioId)
-        : null
-      const checkout: Checkout = { ...trip, offer: offer ?? null }
-      return reply.redirect(buildCheckoutUrl(CHECKOUT_URL, CHECKOUT_SECRET, checkout), 303)
+      const id = Number(query.portfolio)
+      const offer = Number.isSafeInteger(id) ? await resultPage.findTripPrice?.(trip, id) : null
+      const url = buildCheckoutUrl(CHECKOUT_URL, CHECKOUT_SECRET, trip, offer ?? null)
+      return reply.redirect(url, 303)
     },
   )
 }

@@ -1,6 +1,6 @@
 import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
-import type { Calculation } from './calculator-data.js'
-import { getFuelName } from './factors/editions.js'
+import type { Calculation, LineUse } from './calculator-data.js'
+import { getFuelName, type FuelType } from './factors/editions.js'
 import { UNIT_SYMBOLS } from './units.js'
 
 /** A trip in one line: `500 l, Marine diesel / gas oil`, `120 nmi at 10 knots`, `1.5 t CO₂e`. */
@@ -21,4 +21,25 @@ export function describeTrip(
     case 'custom':
       return `${withUnit(numbers.exact(calculatorData.amount), calculatorData.unit)} CO₂e`
   }
+}
+
+export const USE_NAMES: Record<LineUse, string> = {
+  engines: 'Engines',
+  generators: 'Generators',
+  boilers: 'Boilers',
+  tender: 'Tender',
+  'shore-power': 'Shore power',
+  other: 'Other',
+}
+
+interface NamedLine {
+  use: LineUse | null
+  fuelType: FuelType
+  hvoPercent?: number | null
+}
+
+/** `Generators: Marine diesel / gas oil with 30% HVO` */
+export function getLineName({ use, fuelType, hvoPercent }: NamedLine): string {
+  const blend = hvoPercent ? ` with ${hvoPercent}% HVO` : ''
+  return `${use === null ? '' : `${USE_NAMES[use]}: `}${getFuelName(fuelType)}${blend}`
 }

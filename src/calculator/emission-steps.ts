@@ -21,98 +21,42 @@ export const formatCo2e = (kilograms: number, { significant }: NumberFormatter):
   `${significant(kilograms)} kg CO₂e`
 
 /** Builds the steps from an amount of one fuel to its CO2e. */
-export function buildPartSteps(part: FuelPart, options: StepOptions): CalculationStep[] {
+export function buildPartSteps(
+  part: FuelPart,
+  { numbers, gwp100, isGivenByMass, prefix }: StepOptions,
+): CalculationStep[] {
   const { fuel } = part
-  const { isGivenByMass, numbers, prefix } = options
-  const usesMass = fuel.basis === 'mass'
+  const volume = `${numbers.significant(part.litres)} l`
+  const mass = `${numbers.significant(part.kilograms)} kg`
+  const density = `${numbers.exact(fuel.density.value)} kg/l`
   const steps: CalculationStep[] = []
-  if (usesMass && !isGivenByMass) steps.push(buildMassStep(part, numbers))
-  if (!usesMass && isGivenByMass) steps.push(buildVolumeStep(part, numbers))
-  if (usesMass) steps.push(...buildMassBasedSteps(fuel, part, options))
-  else steps.push(...buildVolumeBasedSteps(fuel, part, numbers))
+  if (fuel.basis === 'mass') {
+    if (!isGivenByMass) {
+      steps.push({ label: 'Mass of the fuel', formula: `${volume} × ${density}`, result: mass })
+    }
+    steps.push(...buildMassBasedSteps(fuel, part, gwp100, numbers))
+  } else {
+    if (isGivenByMass) {
+      steps.push({ label: 'Volume of the fuel', formula: `${mass} ÷ ${density}`, result: volume })
+    }
+    steps.push(...buildVolumeBasedSteps(fuel, part, numbers))
+  }
   return steps.map((step) => ({ ...step, label: prefix + step.label }))
 }
 
-const buildMassStep = (
-  { litres, kilograms, fuel }: FuelPart,
-  { exact, significant }: NumberFormatter,
-): CalculationStep => ({
-  label: 'Mass of the fuel',
-  formula: `${significant(litres)} l × ${exact(fuel.density.value)} kg/l`,
-  result: `${significant(kilograms)} kg`,
-})
-
-const buildVolumeStep = (
-  { litres, kilograms, fuel }: FuelPart,
-  { exact, significant }: NumberFormatter,
-): CalculationStep => ({
-  label: 'Volume of the fuel',
-  formula: `${significant(kilograms)} kg ÷ ${exact(fuel.density.value)} kg/l`,
-  result: `${significant(litres)} l`,
-})
-
-const buildResults = (
-  { wellToTankCo2eKg, tankToWakeCo2eKg }: FuelPart,
-  numbers: NumberFormatter,
-) => ({
-  wellToTank: { label: 'Well-to-tank', result: formatCo2e(wellToTankCo2eKg, numbers) },
-  tankToWake: { label: 'Tank-to-wake', result: formatCo2e(tankToWakeCo2eKg, numbers) },
-})
-
 function buildVolumeBasedSteps(
-  fuel: VolumeBasedFuel,
-  part: FuelPart,
+  { wellToTank, tankToWake }: VolumeBasedFuel,
+  { litres, wellToTankCo2eKg, tankToWakeCo2eKg }: FuelPart,
   numbers: NumberFormatter,
 ): CalculationStep[] {
-  const formula = (factor: number): string =>
-    `${numbers.significant(part.litres)} l × ${numbers.exact(factor)} kg CO₂e/l`
-  const { wellToTank, tankToWake } = buildResults(part, numbers)
+  const toStep = (label: string, factor: number, kilograms: number): CalculationStep => ({
+    label,
+    formula: `${numbers.significant(litres)} l × ${numbers.exact(factor)} kg CO₂e/l`,
+    result: formatCo2e(kilograms, numbers),
+  })
   return [
-    { ...wellToTank, formula: formula(fuel.wellToTank.value) },
-    { ...tankToWake, formula: formula(fuel.tankToWake.value) },
-  ]
-}
-
-function formatCombustion(
-  { co2, ch4, n2o }: MassBasedFuel,
-  { gwp100, numbers: { exact } }: StepOptions,
-): string {
-  return `${exact(co2.value)} + ${exact(ch4.value)} × ${exact(gwp100.ch4.value)} + ${exact(n2o.value)} × ${exact(gwp100.n2o.value)}`
-}
-
-/** Builds the steps for tank-to-wake emissions: per kilogram of fuel, then for the whole amount. */
-function buildTankToWakeSteps(
-  part: FuelPart,
-  perKilogram: number,
-  formula: string,
-  { numbers }: StepOptions,
-): CalculationStep[] {
-  const rounded = numbers.exact(Number(perKilogram.toPrecision(6)))
-  return [
-    { label: 'Tank-to-wake per kilogram of fuel', formula, result: `${rounded} kg CO₂e` },
-    {
-      ...buildResults(part, numbers).tankToWake,
-      formula: `${numbers.significant(part.kilograms)} kg × ${rounded}`,
-    },
-  ]
-}
-
-function buildMassBasedSteps(
-  fuel: MassBasedFuel,
-  part: FuelPart,
-  options: StepOptions,
-): CalculationStep[] {
-  const { numbers, gwp100 } = options
-  const { exact } = numbers
-  const { methaneSlip } = fuel
-  const combustion = formatCombustion(fuel, options)
-  const perKilogramFormula = methaneSlip
-    ? `${exact(1 - methaneSlip.value)} × (${combustion}) + ${exact(methaneSlip.value)} × ${exact(gwp100.ch4.value)}`
-    : combustion
-  const { tankToWake } = toEmissionsPerKilogram(fuel, gwp100, part.certificate)
-  return [
-    buildWellToTankStep(fuel, part, numbers),
-    ...buildTankToWakeSteps(part, tankToWake, perKilogramFormula, options),
+    toStep('Well-to-tank', wellToTank.value, wellToTankCo2eKg),
+    toStep('Tank-to-wake', tankToWake.value, tankToWakeCo2eKg),
   ]
 }
 
@@ -122,22 +66,42 @@ const CERTIFIED_LABELS = {
   rfnbo: 'Well-to-tank of the e-fuel: certified value less the CO₂ of its combustion',
 } as const
 
-function buildWellToTankStep(
-  { lowerCalorificValue, wellToTank, co2 }: MassBasedFuel,
+function buildMassBasedSteps(
+  fuel: MassBasedFuel,
   part: FuelPart,
+  gwp100: Gwp100,
   numbers: NumberFormatter,
-): CalculationStep {
-  const { exact, significant } = numbers
-  const { certificate, kilograms } = part
+): CalculationStep[] {
+  const { exact } = numbers
+  const { lowerCalorificValue, wellToTank, co2, ch4, n2o, methaneSlip } = fuel
+  const { certificate } = part
+  const mass = `${numbers.significant(part.kilograms)} kg`
   const perMegajoule = certificate?.gCo2ePerMj ?? wellToTank?.value ?? 0
-  const perKilogram = `${exact(lowerCalorificValue.value)} MJ/kg × ${exact(perMegajoule)} g CO₂e/MJ ÷ ${exact(1000)}`
-  const step = buildResults(part, numbers).wellToTank
-  const amount = `${significant(kilograms)} kg`
-  return certificate === null
-    ? { ...step, formula: `${amount} × ${perKilogram}` }
-    : {
-        ...step,
-        label: CERTIFIED_LABELS[certificate.as],
-        formula: `${amount} × (${perKilogram} − ${exact(co2.value)})`,
-      }
+  const supply = `${exact(lowerCalorificValue.value)} MJ/kg × ${exact(perMegajoule)} g CO₂e/MJ ÷ ${exact(1000)}`
+  const methane = exact(gwp100.ch4.value)
+  const combustion = `${exact(co2.value)} + ${exact(ch4.value)} × ${methane} + ${exact(n2o.value)} × ${exact(gwp100.n2o.value)}`
+  const { tankToWake } = toEmissionsPerKilogram(fuel, gwp100, certificate)
+  const perKilogram = exact(Number(tankToWake.toPrecision(6)))
+  return [
+    {
+      label: certificate === null ? 'Well-to-tank' : CERTIFIED_LABELS[certificate.as],
+      formula:
+        certificate === null
+          ? `${mass} × ${supply}`
+          : `${mass} × (${supply} − ${exact(co2.value)})`,
+      result: formatCo2e(part.wellToTankCo2eKg, numbers),
+    },
+    {
+      label: 'Tank-to-wake per kilogram of fuel',
+      formula: methaneSlip
+        ? `${exact(1 - methaneSlip.value)} × (${combustion}) + ${exact(methaneSlip.value)} × ${methane}`
+        : combustion,
+      result: `${perKilogram} kg CO₂e`,
+    },
+    {
+      label: 'Tank-to-wake',
+      formula: `${mass} × ${perKilogram}`,
+      result: formatCo2e(part.tankToWakeCo2eKg, numbers),
+    },
+  ]
 }

@@ -1,8 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { stringEnum } from '../core/validation/string-enum.js'
 import { CalculatorTypeSchema, LINE_USES, type LineUse } from './calculator-data.js'
-import { EstimateWarning } from './estimate-warnings.js'
-import { Factor } from './factor-list.js'
 import { FUEL_TYPES } from './factors/editions.js'
 import { FrameworkSchema } from './factors/frameworks.js'
 
@@ -19,6 +17,50 @@ const fuel = {
   fuelKg: nullableNumber('Fuel burnt, kg'),
 }
 
+/** A number used in a calculation, and where it was published. */
+export const Factor = Type.Object(
+  {
+    name: Type.String(),
+    value: Type.Number(),
+    unit: Type.String(),
+    source: Type.String({ description: 'Publication that states the number' }),
+    location: Type.Optional(Type.String({ description: 'Table, row and column' })),
+    retrieved: Type.Optional(Type.String({ description: 'Date of retrieval' })),
+    gwp: Type.Optional(
+      stringEnum(['AR4', 'AR5', 'AR6'], {
+        description: 'IPCC assessment report whose GWP100 values a CO2e value is based on',
+      }),
+    ),
+    unverified: Type.Optional(
+      Type.Boolean({ description: 'Whether the number has not been confirmed by a second source' }),
+    ),
+    fuelType: Type.Optional(Type.String({ description: 'Fuel that the number belongs to' })),
+    line: Type.Optional(
+      Type.Integer({ description: 'Line that the value was entered for, counting from 1' }),
+    ),
+  },
+  { title: 'Emission factor' },
+)
+export type Factor = Static<typeof Factor>
+
+export const EstimateWarning = Type.Object(
+  {
+    code: stringEnum(
+      [
+        'generator_hours_assumed',
+        'speed_outside_reference',
+        'certificate_reference_missing',
+        'shore_power_not_electric',
+      ],
+      { description: 'What the warning is about' },
+    ),
+    path: Type.String({ description: 'Field that the warning is about' }),
+    message: Type.String({ description: 'The warning for people' }),
+  },
+  { title: 'Warning' },
+)
+export type EstimateWarning = Static<typeof EstimateWarning>
+
 export const Gases = Type.Object(
   {
     co2Kg: nullableNumber('CO2 without biogenic CO2, kg'),
@@ -33,6 +75,8 @@ export const Gases = Type.Object(
     description: 'Gases from burning the fuel; null where only CO2e is published',
   },
 )
+
+export type Gases = Static<typeof Gases>
 
 export const EstimateLine = Type.Object(
   {

@@ -1,24 +1,5 @@
-import { Type, type Static } from '@sinclair/typebox'
-import { stringEnum } from '../core/validation/string-enum.js'
 import type { Calculation, DistanceData, FuelLine } from './calculator-data.js'
-
-export const EstimateWarning = Type.Object(
-  {
-    code: stringEnum(
-      [
-        'generator_hours_assumed',
-        'speed_outside_reference',
-        'certificate_reference_missing',
-        'shore_power_not_electric',
-      ],
-      { description: 'What the warning is about' },
-    ),
-    path: Type.String({ description: 'Field that the warning is about' }),
-    message: Type.String({ description: 'The warning for people' }),
-  },
-  { title: 'Warning' },
-)
-export type EstimateWarning = Static<typeof EstimateWarning>
+import type { EstimateWarning } from './estimate-schema.js'
 
 /** Ratios of speed to reference speed for which the propeller law is a fair estimate. */
 const MIN_SPEED_RATIO = 0.5

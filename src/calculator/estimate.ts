@@ -1,11 +1,10 @@
-import type { Calculation, DistanceData } from './calculator-data.js'
-import { calculateDistanceFuel } from './distance-fuel.js'
-import type { Estimate, EstimateLine } from './estimate-schema.js'
+import type { Calculation, CustomData } from './calculator-data.js'
+import type { Estimate, EstimateLine, Factor } from './estimate-schema.js'
 import { findWarnings } from './estimate-warnings.js'
-import { listLineFactors, type Factor } from './factor-list.js'
+import { listLineFactors } from './factor-list.js'
 import type { Edition } from './factors/edition.js'
 import { LATEST_EDITION, type BurntFuelType } from './factors/editions.js'
-import { DEFAULT_FRAMEWORK, getGwp100, type Framework } from './factors/frameworks.js'
+import { DEFAULT_FRAMEWORK, getGwp100 } from './factors/frameworks.js'
 import {
   calculateLine,
   sumEmissions,
@@ -14,7 +13,7 @@ import {
   type Gwp100,
   type LineEmissions,
 } from './fuel-emissions.js'
-import { getDistanceLines, getFuelLines, type TripLine } from './trip-lines.js'
+import { calculateDistanceFuel, getTripLines, type TripCalculation } from './trip-lines.js'
 import { KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
 
 const SMALL_KG = 10
@@ -77,13 +76,12 @@ const CONVERSIONS: Partial<Record<string, Factor[]>> = {
 
 /** Lists each factor once, even if several fuels or lines share it. */
 function listFactors(
-  edition: Edition<BurntFuelType>,
-  gwp100: Gwp100,
   units: readonly string[],
   results: readonly LineEmissions[],
+  gwp100: Gwp100,
 ): Factor[] {
   const conversions = units.flatMap((unit) => CONVERSIONS[unit] ?? [])
-  const perLine = results.flatMap((result, i) => listLineFactors(edition, gwp100, result, i + 1))
+  const perLine = results.flatMap((result, i) => listLineFactors(result, i + 1, gwp100))
   const seen = new Set<string>()
   return [...conversions, ...perLine].filter(({ name, fuelType = '', line = '' }) => {
     const key = `${name}/${fuelType}/${line}`
@@ -96,40 +94,8 @@ const sumOrNull = (values: (number | null)[]): number | null => {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }
 
-interface Trip {
-  lines: TripLine[]
-  /** Units whose conversion factors are listed */
-  units: string[]
-  method: string
-  hours: number | null
-  guests: number | undefined
-  framework: Framework
-}
-
-function estimateTrip(
-  calculatorType: 'fuel' | 'distance',
-  { lines, units, method, hours, guests, framework }: Trip,
-  edition: Edition<BurntFuelType>,
-): Omit<Estimate, 'warnings'> {
-  const gwp100 = getGwp100(framework, edition)
-  const results = lines.map((line) => calculateLine(edition, gwp100, line))
-  const total = sumEmissions(results)
-  return {
-    calculatorType,
-    ...roundResults(total),
-    fuelLitres: sumOrNull(results.map(({ fuelLitres }) => fuelLitres)),
-    fuelKg: sumOrNull(results.map(({ fuelKg }) => fuelKg)),
-    hours,
-    ...perGuest(total.co2eKg, guests),
-    lines: results.map(toEstimateLine),
-    gases: roundResults(sumGases(results)),
-    framework,
-    method: `${WELL_TO_WAKE}, ${method}`,
-    factors: listFactors(edition, gwp100, units, results),
-    edition: edition.id,
-    dataset: edition.title,
-  }
-}
+const perGuest = (co2eKg: number, guests: number | undefined): number | null =>
+  guests === undefined ? null : roundResult(co2eKg / guests)
 
 const toEstimateLine = ({ line, ...result }: LineEmissions): EstimateLine => ({
   use: line.use,
@@ -144,80 +110,78 @@ const toEstimateLine = ({ line, ...result }: LineEmissions): EstimateLine => ({
   gases: roundResults(result.gases),
 })
 
-const perGuest = (co2eKg: number, guests: number | undefined) => ({
-  guests: guests ?? null,
-  co2eKgPerGuest: guests === undefined ? null : roundResult(co2eKg / guests),
-})
-
-function toDistanceTrip(data: DistanceData): Trip {
+/** How the result was calculated, the time under way, and the unit of the first line. */
+function describeCalculation({ calculatorType, calculatorData }: TripCalculation) {
+  if (calculatorType === 'fuel') {
+    return { method: 'from the fuel burnt', hours: null, unit: calculatorData.unit }
+  }
   const scaling =
-    data.referenceSpeedKn === undefined
+    calculatorData.referenceSpeedKn === undefined
       ? ''
       : ', scaled from the reference speed by the propeller law'
   return {
-    lines: getDistanceLines(data),
-    units: [data.distanceUnit, ...getFurtherUnits(data.furtherLines)],
     method: `from distance, speed and consumption${scaling}`,
-    hours: calculateDistanceFuel(data).hours,
-    guests: data.guests,
-    framework: data.framework ?? DEFAULT_FRAMEWORK,
+    hours: calculateDistanceFuel(calculatorData).hours,
+    unit: calculatorData.distanceUnit,
   }
 }
 
-const getFurtherUnits = (lines: readonly { unit: string }[] = []): string[] =>
-  lines.map(({ unit }) => unit)
+/** The parts of the result that come from fuels and electricity. */
+function calculateTrip(trip: TripCalculation, edition: Edition<BurntFuelType>) {
+  const { framework = DEFAULT_FRAMEWORK, furtherLines = [], guests } = trip.calculatorData
+  const { method, hours, unit } = describeCalculation(trip)
+  const gwp100 = getGwp100(framework, edition)
+  const results = getTripLines(trip).map((line) => calculateLine(edition, gwp100, line))
+  const total = sumEmissions(results)
+  return {
+    ...roundResults(total),
+    co2eKgPerGuest: perGuest(total.co2eKg, guests),
+    fuelLitres: sumOrNull(results.map(({ fuelLitres }) => fuelLitres)),
+    fuelKg: sumOrNull(results.map(({ fuelKg }) => fuelKg)),
+    hours,
+    lines: results.map(toEstimateLine),
+    gases: roundResults(sumGases(results)),
+    method: `${WELL_TO_WAKE}, ${method}`,
+    factors: listFactors([unit, ...furtherLines.map((line) => line.unit)], results, gwp100),
+  }
+}
+
+function calculateCustom({ amount, unit, guests }: CustomData) {
+  const co2eKg = roundResult(amount * KILOGRAMS_PER[unit])
+  return {
+    co2eKg,
+    wellToTankCo2eKg: null,
+    tankToWakeCo2eKg: null,
+    co2eKgPerGuest: perGuest(co2eKg, guests),
+    fuelLitres: null,
+    fuelKg: null,
+    hours: null,
+    lines: [],
+    gases: UNKNOWN_GASES,
+    method: 'CO2e as entered, without calculation',
+    factors: [],
+  }
+}
 
 /**
  * Calculates the emissions of a trip, in kg CO2e. This is a pure function.
  *
  * @param edition edition of the emission factors; defaults to the newest
  */
-export const calculateEstimate = (
+export function calculateEstimate(
   calculation: Calculation,
   edition: Edition<BurntFuelType> = LATEST_EDITION,
-): Estimate => ({
-  ...calculateResult(calculation, edition),
-  warnings: findWarnings(calculation),
-})
-
-function calculateResult(
-  { calculatorType, calculatorData }: Calculation,
-  edition: Edition<BurntFuelType>,
-): Omit<Estimate, 'warnings'> {
-  const { guests, framework = DEFAULT_FRAMEWORK } = calculatorData
-  switch (calculatorType) {
-    case 'fuel': {
-      const trip: Trip = {
-        lines: getFuelLines(calculatorData),
-        units: [calculatorData.unit, ...getFurtherUnits(calculatorData.furtherLines)],
-        method: 'from the fuel burnt',
-        hours: null,
-        guests,
-        framework,
-      }
-      return estimateTrip('fuel', trip, edition)
-    }
-    case 'distance':
-      return estimateTrip('distance', toDistanceTrip(calculatorData), edition)
-    case 'custom': {
-      const co2eKg = roundResult(calculatorData.amount * KILOGRAMS_PER[calculatorData.unit])
-      return {
-        calculatorType,
-        co2eKg,
-        wellToTankCo2eKg: null,
-        tankToWakeCo2eKg: null,
-        fuelLitres: null,
-        fuelKg: null,
-        hours: null,
-        ...perGuest(co2eKg, guests),
-        lines: [],
-        gases: UNKNOWN_GASES,
-        framework,
-        method: 'CO2e as entered, without calculation',
-        factors: [],
-        edition: edition.id,
-        dataset: edition.title,
-      }
-    }
+): Estimate {
+  const { guests = null, framework = DEFAULT_FRAMEWORK } = calculation.calculatorData
+  return {
+    calculatorType: calculation.calculatorType,
+    ...(calculation.calculatorType === 'custom'
+      ? calculateCustom(calculation.calculatorData)
+      : calculateTrip(calculation, edition)),
+    guests,
+    framework,
+    warnings: findWarnings(calculation),
+    edition: edition.id,
+    dataset: edition.title,
   }
 }

@@ -1,15 +1,7 @@
-import type { NumberFormatter } from '../core/formatting/number-formatter.js'
-import type { Factor } from './factor-list.js'
+import { type NumberFormatter, withUnit } from '../core/formatting/number-formatter.js'
 import { getFuelName, type FuelType } from './factors/editions.js'
-
-/** A factor as pages show it. */
-export interface FactorView {
-  name: string
-  value: string
-  unit: string
-  source: string
-  isUnverified: boolean
-}
+import type { Estimate, Factor } from './estimate-schema.js'
+import { FRAMEWORK_NAMES } from './factors/frameworks.js'
 
 /** The API writes chemical formulas in ASCII; pages use subscripts. */
 export const withSubscripts = (text: string): string =>
@@ -18,10 +10,7 @@ export const withSubscripts = (text: string): string =>
 /**
  * Formats factors; if there is more than one fuel, each factor is preceded by the name of its fuel.
  */
-export function buildFactorViews(
-  factors: readonly Factor[],
-  { exact }: NumberFormatter,
-): FactorView[] {
+export function buildFactorViews(factors: readonly Factor[], { exact }: NumberFormatter) {
   const fuels = new Set(factors.flatMap(({ fuelType }) => fuelType ?? []))
   return factors.map(({ name, value, unit, source, location, gwp, unverified, fuelType }) => {
     const prefix =
@@ -39,4 +28,27 @@ export function buildFactorViews(
       isUnverified: unverified === true,
     }
   })
+}
+
+/**
+ * The framework of a result and the masses of gases from burning the fuel; no gases if no mass is
+ * known.
+ */
+export function buildFrameworkView(
+  { framework, gases }: Pick<Estimate, 'framework' | 'gases'>,
+  numbers: NumberFormatter,
+) {
+  const masses: [string, number | null][] = [
+    ['CO₂', gases.co2Kg],
+    ['CH₄', gases.ch4Kg],
+    ['N₂O', gases.n2oKg],
+    ['Biogenic CO₂', gases.biogenicCo2Kg],
+  ]
+  const isKnown = masses.some(([, kilograms]) => kilograms !== null)
+  const format = (kilograms: number | null): string =>
+    kilograms === null ? 'published as CO₂e only' : withUnit(numbers.significant(kilograms), 'kg')
+  return {
+    framework: FRAMEWORK_NAMES[framework],
+    gases: isKnown ? masses.map(([label, kilograms]) => ({ label, value: format(kilograms) })) : [],
+  }
 }

@@ -16,7 +16,7 @@ import {
 import { getLineField, type CalculatorForm } from './calculator-form.js'
 import { BURNT_FUEL_TYPES, FUEL_TYPES, getFuelName, type FuelType } from './factors/editions.js'
 import { FRAMEWORK_NAMES, FRAMEWORKS } from './factors/frameworks.js'
-import { USE_NAMES } from './line-names.js'
+import { USE_NAMES } from './describe-trip.js'
 import { UNIT_NAMES } from './units.js'
 
 export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: string }> = {
@@ -80,8 +80,9 @@ interface Option {
   label: string
 }
 
-const toUnitOptions = (units: readonly (keyof typeof UNIT_NAMES)[]): Option[] =>
-  units.map((value) => ({ value, label: UNIT_NAMES[value] }))
+/** The options for values, with their names. */
+const toOptions = <T extends string>(values: readonly T[], names: Record<T, string>): Option[] =>
+  values.map((value) => ({ value, label: names[value] }))
 
 const toFuelOptions = (fuelTypes: readonly FuelType[]): Option[] =>
   fuelTypes.map((value) => ({ value, label: getFuelName(value) }))
@@ -90,14 +91,17 @@ const toFuelOptions = (fuelTypes: readonly FuelType[]): Option[] =>
 export const CHOICES: Record<string, Option[]> = {
   fuelType: toFuelOptions(FUEL_TYPES),
   burntFuelType: toFuelOptions(BURNT_FUEL_TYPES),
-  use: LINE_USES.map((value) => ({ value, label: USE_NAMES[value] })),
-  quantityUnit: toUnitOptions(QUANTITY_UNITS.filter((unit) => unit !== 'kWh')),
-  distanceUnit: toUnitOptions(DISTANCE_UNITS),
-  consumptionUnit: toUnitOptions(CONSUMPTION_UNITS),
-  amountUnit: toUnitOptions(AMOUNT_UNITS),
-  hullType: HULL_TYPES.map((value) => ({ value, label: HULL_NAMES[value] })),
-  certifiedAs: CERTIFIED_AS.map((value) => ({ value, label: CERTIFIED_AS_NAMES[value] })),
-  framework: FRAMEWORKS.map((value) => ({ value, label: FRAMEWORK_NAMES[value] })),
+  use: toOptions(LINE_USES, USE_NAMES),
+  quantityUnit: toOptions(
+    QUANTITY_UNITS.filter((unit) => unit !== 'kWh'),
+    UNIT_NAMES,
+  ),
+  distanceUnit: toOptions(DISTANCE_UNITS, UNIT_NAMES),
+  consumptionUnit: toOptions(CONSUMPTION_UNITS, UNIT_NAMES),
+  amountUnit: toOptions(AMOUNT_UNITS, UNIT_NAMES),
+  hullType: toOptions(HULL_TYPES, HULL_NAMES),
+  certifiedAs: toOptions(CERTIFIED_AS, CERTIFIED_AS_NAMES),
+  framework: toOptions(FRAMEWORKS, FRAMEWORK_NAMES),
   tripLengthUnit: [
     { value: 'd', label: 'days' },
     { value: 'h', label: 'hours' },
@@ -150,14 +154,14 @@ export const listFieldNames = (type: CalculatorType, lineCount: number): string[
 
 const toSentenceCase = (label: string): string => label.charAt(0).toLowerCase() + label.slice(1)
 
-/** A label within a sentence: `average speed`. */
-const toSentenceLabel = (field: string): string => toSentenceCase(getLabel(field))
+/** The name of a field within a sentence, without its line: `average speed`. */
+function toSentenceName(field: string): string {
+  const name = LINE_FIELD.exec(field)?.[2] ?? field
+  return toSentenceCase(FIELD_NAMES[name] ?? name)
+}
 
 /** The error for a required field that is blank: `enter the average speed`. */
-export function describeMissingField(field: string): string {
-  const name = LINE_FIELD.exec(field)?.[2] ?? field
-  return `enter the ${toSentenceCase(FIELD_NAMES[name] ?? name)}`
-}
+export const describeMissingField = (field: string): string => `enter the ${toSentenceName(field)}`
 
 /** How ambiguous numbers were read: `Quantity: “1,500” was read as 1500.` */
 export const describeReadings = ({ readings }: CalculatorForm): string[] =>
@@ -170,7 +174,7 @@ const describeExcludedLines = ({ partial, missing }: CalculatorForm): string[] =
   (partial?.excludedLines ?? []).map((index) => {
     const needed = missing
       .filter((name) => name.startsWith(getLineField(index, '')))
-      .map((name) => toSentenceCase(FIELD_NAMES[LINE_FIELD.exec(name)?.[2] ?? ''] ?? name))
+      .map(toSentenceName)
     return `Line ${index + 2} is not included in this result. Still needed: ${needed.join(', ')}.`
   })
 
@@ -202,7 +206,7 @@ export function buildFormView(
       name: getLabel(field),
       message: errors[field],
     })),
-    missing: sortByFormOrder(form.missing).map(toSentenceLabel),
+    missing: sortByFormOrder(form.missing).map((field) => toSentenceCase(getLabel(field))),
     readings: describeReadings(form),
     excluded: describeExcludedLines(form),
     generatorHoursHint: describeGeneratorHours(form.tripHours, numbers),

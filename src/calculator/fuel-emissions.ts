@@ -1,4 +1,5 @@
-import type { Edition, Fuel, MassBasedFuel, VolumeBasedFuel } from './factors/edition.js'
+import type { Gases } from './estimate-schema.js'
+import type { Edition, Fuel, MassBasedFuel } from './factors/edition.js'
 import type { BurntFuelType } from './factors/editions.js'
 import type { Certificate, FuelAmount, TripLine } from './trip-lines.js'
 
@@ -7,15 +8,6 @@ export interface Emissions {
   co2eKg: number
   wellToTankCo2eKg: number
   tankToWakeCo2eKg: number
-}
-
-/** Gases from burning the fuel, kg; `null` where only CO2e is published. */
-export interface Gases {
-  /** Without biogenic CO2 */
-  co2Kg: number | null
-  ch4Kg: number | null
-  n2oKg: number | null
-  biogenicCo2Kg: number | null
 }
 
 /** One of the fuels of a line; a blend has two. */
@@ -36,12 +28,6 @@ export interface LineEmissions extends Emissions {
   kilowattHours: number | null
   parts: FuelPart[]
   gases: Gases
-}
-
-/** kg CO2e per kilogram or litre of fuel. */
-interface EmissionsPerUnit {
-  wellToTank: number
-  tankToWake: number
 }
 
 export type Gwp100 = Edition['gwp100']
@@ -66,7 +52,7 @@ function toGasesPerKilogram(fuel: MassBasedFuel) {
 }
 
 /**
- * Emissions of a fuel with factors by mass.
+ * Emissions of a fuel with factors by mass, kg CO2e per kilogram.
  *
  * FuelEU Maritime, Annex II, column 4: the well-to-tank value of a certified fuel is its certified
  * value E minus the CO2 from burning it, Cf / LCV.
@@ -75,7 +61,7 @@ export function toEmissionsPerKilogram(
   fuel: MassBasedFuel,
   gwp100: Gwp100,
   certificate: Certificate | null,
-): EmissionsPerUnit {
+) {
   const { lowerCalorificValue, wellToTank, co2 } = fuel
   const gases = toGasesPerKilogram(fuel)
   const gCo2ePerMj = certificate?.gCo2ePerMj ?? wellToTank?.value ?? 0
@@ -85,11 +71,6 @@ export function toEmissionsPerKilogram(
     tankToWake: gases.co2 + gases.ch4 * gwp100.ch4.value + gases.n2o * gwp100.n2o.value,
   }
 }
-
-const toEmissionsPerLitre = ({ wellToTank, tankToWake }: VolumeBasedFuel): EmissionsPerUnit => ({
-  wellToTank: wellToTank.value,
-  tankToWake: tankToWake.value,
-})
 
 const sumBy = <T>(items: readonly T[], get: (item: T) => number): number =>
   items.reduce((sum, item) => sum + get(item), 0)
@@ -148,7 +129,7 @@ function calculatePart(
   const [units, per] =
     fuel.basis === 'mass'
       ? [kilograms, toEmissionsPerKilogram(fuel, gwp100, certificate)]
-      : [litres, toEmissionsPerLitre(fuel)]
+      : [litres, { wellToTank: fuel.wellToTank.value, tankToWake: fuel.tankToWake.value }]
   const wellToTankCo2eKg = units * per.wellToTank
   const tankToWakeCo2eKg = units * per.tankToWake
   return {
@@ -190,8 +171,10 @@ export function calculateLine(
       kilowattHours: line.kilowattHours,
       parts: [],
       gases: NO_GASES,
+      co2eKg,
       // All emissions of electricity occur before it reaches the vessel.
-      ...{ co2eKg, wellToTankCo2eKg: co2eKg, tankToWakeCo2eKg: 0 },
+      wellToTankCo2eKg: co2eKg,
+      tankToWakeCo2eKg: 0,
     }
   }
   const { fuelType, amount, hvoPercent, certificate } = line

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
-import { getNumberFormatter, type NumberFormatter } from '../core/formatting/number-formatter.js'
+import type { NumberFormatter } from '../core/formatting/number-formatter.js'
 import { formatUnambiguous } from '../core/formatting/number-input.js'
-import { getDecimalSign, getLocale } from '../core/http/locale.js'
+import { getDecimalSign, getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import {
   CALCULATOR_DATA,
@@ -13,7 +13,7 @@ import {
 } from './calculator-data.js'
 import { parseCalculatorForm, toCalculatorForm, type CalculatorForm } from './calculator-form.js'
 import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
-import { buildOfferView, type OfferView } from './offer-view.js'
+import { buildOfferView, type OfferView } from './offset-offer.js'
 import type { PrefillSource } from './prefill.js'
 import { buildResultView, type ResultView } from './result-view.js'
 
@@ -34,9 +34,6 @@ const SAMPLE_TRIP: Calculation = {
   calculatorType: 'fuel',
   calculatorData: { fuelType: 'mgo', quantity: 1000, unit: 'l' },
 }
-
-const getRequestNumberFormatter = ({ headers }: FastifyRequest): NumberFormatter =>
-  getNumberFormatter(getLocale(headers['accept-language']))
 
 const hasFormFields = (type: CalculatorType, query: Query): boolean =>
   Object.keys(CALCULATOR_DATA[type].properties).some(
@@ -142,7 +139,7 @@ const pages: FastifyPluginAsync = async (app) => {
   async function openPrefill(type: CalculatorType, request: PageRequest, reply: FastifyReply) {
     reply.header('cache-control', 'no-store').header('x-robots-tag', 'noindex')
     const prefill = readPrefill(type, request.query)
-    const numbers = getRequestNumberFormatter(request)
+    const numbers = getRequestNumbers(request)
     const view = prefill.ok
       ? await buildView({
           type,
@@ -178,7 +175,7 @@ const pages: FastifyPluginAsync = async (app) => {
   }
 
   app.get('/', async (request, reply) => {
-    const numbers = getRequestNumberFormatter(request)
+    const numbers = getRequestNumbers(request)
     return reply.renderView(
       { page: 'home/home' },
       {
@@ -203,7 +200,7 @@ const pages: FastifyPluginAsync = async (app) => {
       }
       // While the user is typing, a blank field is not an error yet.
       const isSubmitted = query.submitted !== undefined
-      const numbers = getRequestNumberFormatter(request)
+      const numbers = getRequestNumbers(request)
       const decimalSign = getDecimalSign(request.headers['accept-language'])
       const form = parseCalculatorForm(type, query, { decimalSign })
       if (request.wantsFragment) {

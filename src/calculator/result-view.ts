@@ -3,13 +3,11 @@ import {
   withUnit,
   type NumberFormatter,
 } from '../core/formatting/number-formatter.js'
-import { buildBreakdown, type BreakdownView } from './breakdown-view.js'
-import { buildCalculationSteps, type StepGroup } from './calculation-steps.js'
+import { buildBreakdown } from './breakdown-view.js'
+import { buildCalculationSteps } from './calculation-steps.js'
 import type { Calculation } from './calculator-data.js'
 import { calculateEstimate } from './estimate.js'
-import { buildFactorViews, withSubscripts, type FactorView } from './factor-view.js'
-import { buildFrameworkView, type FrameworkView } from './gas-view.js'
-import { drawGasCube, type GasCubeDrawing } from './gas-cube-drawing.js'
+import { buildFactorViews, buildFrameworkView, withSubscripts } from './factor-view.js'
 import { convertKilograms, toMassUnit } from './units.js'
 
 /** Average petrol car, kg CO2e per kilometre (DESNZ 2026, Passenger vehicles). */
@@ -28,32 +26,7 @@ export const toCarKilometres = (co2eKg: number): number => co2eKg / CAR_KG_CO2E_
 export const toGasCubeEdge = (co2eKg: number): number => Math.cbrt(co2eKg / CO2_KG_PER_CUBIC_METRE)
 
 /** A result as the page shows it: formatted numbers with their units. */
-export interface ResultView extends BreakdownView, FrameworkView {
-  co2eKg: number
-  mass: { value: string; unit: string }
-  /** The same mass in the other unit; `null` for small masses */
-  otherMass: string | null
-  /** The mass with its unit spelled out, for screen readers */
-  spoken: string
-  /** The mass in kg with two decimals */
-  kilograms: string
-  /** Distance that a petrol car drives for the same emissions; `null` below 100 m */
-  car: string | null
-  /** Emissions of that car, kg CO2e per kilometre */
-  carFactor: string
-  /** Whether the emissions were calculated from fuel or electricity */
-  isWellToWake: boolean
-  /** What may make the result misleading */
-  warnings: string[]
-  cube: GasCubeDrawing & { edge: string }
-  steps: StepGroup[]
-  factors: FactorView[]
-  method: string
-  edition: string
-  dataset: string
-}
-
-export function buildResultView(calculation: Calculation, numbers: NumberFormatter): ResultView {
+export function buildResultView(calculation: Calculation, numbers: NumberFormatter) {
   const result = calculateEstimate(calculation)
   const { co2eKg } = result
   const unit = toMassUnit(co2eKg)
@@ -65,10 +38,13 @@ export function buildResultView(calculation: Calculation, numbers: NumberFormatt
   return {
     co2eKg,
     mass: { value: numbers.significant(total), unit },
+    /** The same mass in the other unit; `null` for small masses */
     otherMass: formatInOtherUnit(co2eKg, numbers),
+    /** For screen readers */
     spoken: `${numbers.significant(total)} ${unit === 'kg' ? 'kilograms' : 'tonnes'} of carbon dioxide equivalent`,
     kilograms: numbers.decimal(co2eKg, 2),
     ...buildBreakdown(calculation, result, { unit, decimals }, numbers),
+    /** Distance that a petrol car drives for the same emissions; `null` below 100 m */
     car: formatCarTrip(toCarKilometres(co2eKg), numbers),
     carFactor: numbers.exact(CAR_KG_CO2E_PER_KM),
     isWellToWake: calculation.calculatorType !== 'custom',
@@ -105,3 +81,43 @@ function formatCarTrip(km: number, numbers: NumberFormatter): string | null {
 
 const formatTwoDigits = (value: number, { significant }: NumberFormatter): string =>
   significant(Number(value.toPrecision(2)))
+
+const SCALE_OBJECTS = {
+  person: { metres: 1.75, label: 'person' },
+  lighthouse: { metres: 30, label: 'lighthouse of 30\u00a0m' },
+} as const
+
+/** Cubes with an edge of at least this length, in metres, are shown next to the lighthouse. */
+const MAX_EDGE_BESIDE_PERSON = 18
+
+const MAX_HEIGHT = 88
+const GROUND_Y = 108
+const LEFT_X = 8
+
+/**
+ * Draws a cube of gas next to an object of known height, as SVG paths in a 160 by 116 view box.
+ *
+ * @param edgeM edge of the cube, metres
+ */
+function drawGasCube(edgeM: number) {
+  const scaleObject = edgeM < MAX_EDGE_BESIDE_PERSON ? 'person' : 'lighthouse'
+  const { metres, label } = SCALE_OBJECTS[scaleObject]
+  const scale = MAX_HEIGHT / Math.max(edgeM, metres)
+  const edge = roundToHundredths(Math.max(edgeM * scale, 2))
+  const depth = roundToHundredths(edge * 0.3)
+  const rise = roundToHundredths(depth * 0.55)
+  const right = LEFT_X + edge
+  return {
+    scaleObject,
+    scaleObjectLabel: label,
+    /** The scale object is drawn 100 units high above its origin. */
+    scaleObjectTransform: `translate(${right + depth + 12} ${GROUND_Y}) scale(${roundToHundredths((metres * scale) / 100)})`,
+    front: `M${LEFT_X} ${GROUND_Y}v${-edge}h${edge}v${edge}z`,
+    side: `M${right} ${GROUND_Y}v${-edge}l${depth} ${-rise}v${edge}z`,
+    top: `M${LEFT_X} ${GROUND_Y - edge}h${edge}l${depth} ${-rise}h${-edge}z`,
+  }
+}
+
+const roundToHundredths = (value: number): number => Math.round(value * 100) / 100
+
+export type ResultView = ReturnType<typeof buildResultView>

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { createValidationProblem, problemResponses, type Problem } from '../core/http/problem.js'
+import { createValidationProblem, problemResponses } from '../core/http/problem.js'
 import { stringEnum } from '../core/validation/string-enum.js'
 import {
   CALCULATOR_DATA,
@@ -10,8 +10,8 @@ import {
   type CalculatorType,
 } from './calculator-data.js'
 import { calculateEstimate } from './estimate.js'
-import { Estimate } from './estimate-schema.js'
-import { Factor, getPublishedFactors, listGwp100 } from './factor-list.js'
+import { Estimate, Factor } from './estimate-schema.js'
+import { listGwp100, listPublishedFactors } from './factor-list.js'
 import type { Edition } from './factors/edition.js'
 import {
   BURNT_FUEL_TYPES,
@@ -98,7 +98,7 @@ const listFuels = (id: EditionId) => {
   return BURNT_FUEL_TYPES.filter((fuelType) => hasFuel(id, fuelType)).map((fuelType) => ({
     fuelType,
     name: selected.fuels[fuelType].name,
-    factors: getPublishedFactors(selected, fuelType, gwp100),
+    factors: listPublishedFactors(selected.fuels[fuelType], fuelType, gwp100),
   }))
 }
 
@@ -127,9 +127,6 @@ const editions = EDITIONS.toReversed().map(({ id, title }) => ({
   fuels: listFuels(id),
 }))
 
-const createQueryConflict = (name: 'edition' | 'framework'): Problem =>
-  createValidationProblem([{ path: name, message: `differs from the ${name} in the query` }])
-
 /** The fields with a fuel that an edition does not have. */
 function listMissingFuels({ calculatorType, calculatorData }: Calculation, id: EditionId) {
   if (calculatorType === 'custom' || id === LATEST_EDITION.id) return []
@@ -154,11 +151,11 @@ const EstimateBody = (calculatorType: CalculatorType) => {
   })
 }
 
-const OPERATION_IDS: Record<CalculatorType, string> = {
+const OPERATION_IDS = {
   fuel: 'estimateFuel',
   distance: 'estimateDistance',
   custom: 'estimateCustom',
-}
+} as const
 
 const MAX_BODY_BYTES = 16 * 1024
 
@@ -206,14 +203,16 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
           response: { 200: Estimate, ...problemResponses },
         },
       },
-      async ({ body: { edition: editionOfBody, ...data }, query }) => {
-        const id = query.edition ?? editionOfBody ?? LATEST_EDITION.id
-        const framework = query.framework ?? data.framework
-        if (editionOfBody !== undefined && editionOfBody !== id)
-          throw createQueryConflict('edition')
-        if (data.framework !== undefined && data.framework !== framework) {
-          throw createQueryConflict('framework')
+      async ({ body, query }) => {
+        for (const name of ['edition', 'framework'] as const) {
+          if (body[name] !== undefined && body[name] !== (query[name] ?? body[name])) {
+            const message = `differs from the ${name} in the query`
+            throw createValidationProblem([{ path: name, message }])
+          }
         }
+        const { edition: bodyEdition, ...data } = body
+        const id = query.edition ?? bodyEdition ?? LATEST_EDITION.id
+        const framework = query.framework ?? data.framework
         const calculatorData = { ...data, ...(framework === undefined ? {} : { framework }) }
         const calculation = { calculatorType, calculatorData } as Calculation
         const missing = listMissingFuels(calculation, id)

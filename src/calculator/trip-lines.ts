@@ -1,7 +1,12 @@
-import type { CertifiedAs, DistanceData, FuelData, FuelLine, LineUse } from './calculator-data.js'
-import { calculateDistanceFuel } from './distance-fuel.js'
+import type {
+  Calculation,
+  CertifiedAs,
+  DistanceData,
+  FuelLine,
+  LineUse,
+} from './calculator-data.js'
 import { isBurnt, type BurntFuelType } from './factors/editions.js'
-import { isMassUnit, KILOGRAMS_PER, LITRES_PER } from './units.js'
+import { isMassUnit, KILOGRAMS_PER, LITRES_PER, NAUTICAL_MILES_PER } from './units.js'
 
 /** An amount of fuel, by volume or by mass. */
 export type FuelAmount = { litres: number } | { kilograms: number }
@@ -14,7 +19,7 @@ export interface Certificate {
 }
 
 /** Fuel burnt, in base units. */
-interface BurntLine {
+export interface BurntLine {
   use: LineUse | null
   fuelType: BurntFuelType
   amount: FuelAmount
@@ -33,26 +38,40 @@ interface ElectricityLine {
 
 export type TripLine = BurntLine | ElectricityLine
 
-type BiofuelFields = Pick<
-  DistanceData,
-  'certifiedGCo2ePerMj' | 'certifiedAs' | 'certificateReference'
->
+/** A calculation from fuels and electricity. */
+export type TripCalculation = Exclude<Calculation, { calculatorType: 'custom' }>
 
-const toCertificate = ({
-  certifiedGCo2ePerMj,
-  certifiedAs,
-  certificateReference,
-}: BiofuelFields): Certificate | null =>
-  certifiedGCo2ePerMj === undefined
-    ? null
-    : {
-        gCo2ePerMj: certifiedGCo2ePerMj,
-        as: certifiedAs ?? 'bio',
-        reference: certificateReference ?? null,
-      }
+/**
+ * Propeller law: the power of a displacement hull is proportional to the cube of its speed, so fuel
+ * per hour scales with the cube and fuel per mile with the square. Generators do not scale.
+ */
+export function calculateDistanceFuel(data: Omit<DistanceData, 'fuelType'>) {
+  const nauticalMiles = data.distance * NAUTICAL_MILES_PER[data.distanceUnit]
+  const hours = nauticalMiles / data.speedKn
+  const isPerHour = data.consumptionUnit === 'l/h'
+  const ratio = data.speedKn / (data.referenceSpeedKn ?? data.speedKn)
+  const rate = data.consumption * ratio ** (isPerHour ? 3 : 2)
+  const generatorHours = data.generatorHours ?? hours
+  return {
+    nauticalMiles,
+    hours,
+    /** Engine consumption at the trip's speed, in the entered unit (litres per hour or per nmi) */
+    rate,
+    engineLitres: rate * (isPerHour ? hours : nauticalMiles),
+    generatorHours,
+    generatorLitres: (data.generatorLitresPerHour ?? 0) * generatorHours,
+  }
+}
 
-const toTripLine = (line: Omit<FuelLine, 'use'>, use: LineUse | null): TripLine => {
-  const { fuelType, quantity, unit } = line
+/** The engines and generators of a distance trip burn the same fuel, so they share one line. */
+function toFirstLine({ calculatorType, calculatorData }: TripCalculation): FuelLine {
+  if (calculatorType === 'fuel') return calculatorData
+  const { engineLitres, generatorLitres } = calculateDistanceFuel(calculatorData)
+  return { ...calculatorData, quantity: engineLitres + generatorLitres, unit: 'l' }
+}
+
+function toTripLine(line: FuelLine): TripLine {
+  const { use = null, fuelType, quantity, unit, certifiedGCo2ePerMj } = line
   if (!isBurnt(fuelType) || unit === 'kWh') {
     return {
       use,
@@ -69,29 +88,17 @@ const toTripLine = (line: Omit<FuelLine, 'use'>, use: LineUse | null): TripLine 
       ? { kilograms: quantity * KILOGRAMS_PER[unit] }
       : { litres: quantity * LITRES_PER[unit] },
     hvoPercent: line.hvoPercent ?? 0,
-    certificate: toCertificate(line),
+    certificate:
+      certifiedGCo2ePerMj === undefined
+        ? null
+        : {
+            gCo2ePerMj: certifiedGCo2ePerMj,
+            as: line.certifiedAs ?? 'bio',
+            reference: line.certificateReference ?? null,
+          },
   }
 }
 
-const toFurtherLines = (lines: FuelLine[] | undefined): TripLine[] =>
-  (lines ?? []).map((line) => toTripLine(line, line.use ?? null))
-
-export const getFuelLines = (data: FuelData): TripLine[] => [
-  toTripLine(data, null),
-  ...toFurtherLines(data.furtherLines),
-]
-
-/** The engines and generators of the trip burn the same fuel, so they share one line. */
-export function getDistanceLines(data: DistanceData): TripLine[] {
-  const { engineLitres, generatorLitres } = calculateDistanceFuel(data)
-  return [
-    {
-      use: null,
-      fuelType: data.fuelType,
-      amount: { litres: engineLitres + generatorLitres },
-      hvoPercent: data.hvoPercent ?? 0,
-      certificate: toCertificate(data),
-    },
-    ...toFurtherLines(data.furtherLines),
-  ]
-}
+/** The lines of a trip in base units: its own fuel first, then the further lines. */
+export const getTripLines = (trip: TripCalculation): TripLine[] =>
+  [toFirstLine(trip), ...(trip.calculatorData.furtherLines ?? [])].map(toTripLine)

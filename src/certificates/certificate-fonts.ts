@@ -45,22 +45,6 @@ export interface TextRun {
   font: FontName
 }
 
-export interface CertificateFonts {
-  /** Returns a font that a run uses. */
-  get(name: FontName): Font
-  /**
-   * Splits a line into runs, from left to right. Characters that no font contains go into runs that
-   * use the font for `weight`.
-   *
-   * @param direction of the text that the line is part of
-   */
-  split(line: string, weight: 'regular' | 'bold', direction?: Direction): TextRun[]
-  /** Width at size 1 */
-  measure(run: TextRun): number
-  /** Names the scripts of the characters that no font contains. */
-  findMissingScripts(text: string): string[]
-}
-
 const require = createRequire(import.meta.url)
 const openPackage = (file: string): Font => openFont(require.resolve(`@expo-google-fonts/${file}`))
 
@@ -112,17 +96,18 @@ const getFontkitDirection = (text: string): Direction =>
 const toFontkitText = (text: string, direction: Direction): string =>
   getFontkitDirection(text) === direction ? text : splitGraphemes(text).reverse().join('')
 
-/** Opens a font when it is first needed. */
-function openOnce(open: () => Font): () => Font {
-  let font: Font | undefined
-  return () => (font ??= open())
-}
-
 const canWrite = (font: Font, text: string): boolean =>
   Array.from(text).every(
     (character) =>
       IGNORABLE.test(character) || font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0),
   )
+
+/** The font files in @expo-google-fonts. */
+const FILES = {
+  regular: 'inter/400Regular/Inter_400Regular.ttf',
+  bold: 'inter/600SemiBold/Inter_600SemiBold.ttf',
+  japanese: 'noto-sans-jp/400Regular/NotoSansJP_400Regular.ttf',
+}
 
 /**
  * Opens the fonts of certificates: Inter (Latin, Greek and Cyrillic), the operator's font, and Noto
@@ -131,26 +116,21 @@ const canWrite = (font: Font, text: string): boolean =>
  *
  * @param otherPath CERTIFICATE_FONT, for characters that Inter does not contain
  */
-export function openCertificateFonts(otherPath: string | undefined): CertificateFonts {
+export function openCertificateFonts(otherPath: string | undefined) {
   const other = otherPath === undefined ? null : openOther(otherPath)
-  const fonts: Record<FontName, (() => Font) | null> = {
-    regular: openOnce(() => openPackage('inter/400Regular/Inter_400Regular.ttf')),
-    bold: openOnce(() => openPackage('inter/600SemiBold/Inter_600SemiBold.ttf')),
-    other: other && (() => other),
-    // It takes 100 ms to open.
-    japanese: openOnce(() => openPackage('noto-sans-jp/400Regular/NotoSansJP_400Regular.ttf')),
-  }
+  const opened = new Map<FontName, Font>(other && [['other', other]])
 
+  /** Opens a font when it is first needed; Noto Sans JP takes 100 ms. */
   function get(name: FontName): Font {
-    const font = fonts[name]?.()
-    if (font === undefined) throw new Error(`there is no ${name} font`)
+    const font = opened.get(name) ?? (name === 'other' ? null : openPackage(FILES[name]))
+    if (font === null) throw new Error('CERTIFICATE_FONT is not set')
+    opened.set(name, font)
     return font
   }
 
+  const candidates: FontName[] = other ? ['other', 'japanese'] : ['japanese']
   const findFont = (text: string, weight: FontName): FontName | null =>
-    [weight, 'other' as const, 'japanese' as const].find(
-      (name) => fonts[name] !== null && canWrite(get(name), text),
-    ) ?? null
+    [weight, ...candidates].find((name) => canWrite(get(name), text)) ?? null
 
   /** Splits text that has a single direction into runs by font, in logical order. */
   function splitByFont(text: string, weight: FontName): TextRun[] {
@@ -168,8 +148,15 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
   }
 
   return {
+    /** Returns a font that a run uses. */
     get,
-    split: (line, weight, direction = getDirection(line)) =>
+    /**
+     * Splits a line into runs, from left to right. Characters that no font contains go into runs
+     * that use the font for `weight`.
+     *
+     * @param direction of the text that the line is part of
+     */
+    split: (line: string, weight: 'regular' | 'bold', direction = getDirection(line)): TextRun[] =>
       splitDirections(line, direction).flatMap(({ text, direction }) => {
         const runs = splitByFont(text, weight)
         return (direction === 'rtl' ? runs.reverse() : runs).flatMap(({ text, font }) => {
@@ -177,11 +164,13 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
           return visible === '' ? [] : [{ font, text: toFontkitText(visible, direction) }]
         })
       }),
-    measure({ text, font: name }) {
+    /** Width at size 1 */
+    measure({ text, font: name }: TextRun): number {
       const font = get(name)
       return font.layout(text, getFeatures(name)).advanceWidth / font.unitsPerEm
     },
-    findMissingScripts: (text) => [
+    /** Names the scripts of the characters that no font contains. */
+    findMissingScripts: (text: string): string[] => [
       ...new Set(
         splitGraphemes(text)
           .filter((part) => findFont(part, 'regular') === null)
@@ -193,3 +182,5 @@ export function openCertificateFonts(otherPath: string | undefined): Certificate
     ],
   }
 }
+
+export type CertificateFonts = ReturnType<typeof openCertificateFonts>

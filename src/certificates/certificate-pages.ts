@@ -1,14 +1,99 @@
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { formatMoney } from '../core/formatting/money-formatter.js'
-import { getNumberFormatter } from '../core/formatting/number-formatter.js'
-import { getLocale } from '../core/http/locale.js'
-import {
-  requireCertificate,
-  sendCertificatePdf,
-  setPublicHeaders,
-  showWithdrawn,
-} from './certificate-responses.js'
-import { buildCertificateView } from './certificate-view.js'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { formatRoundedMass, type PageFormat } from '../core/formatting/mass-formatter.js'
+import { withUnit } from '../core/formatting/number-formatter.js'
+import { createQrMatrix, renderSvg, toSvgDataUrl } from '../core/html/qr-image.js'
+import { getRequestNumbers } from '../core/http/locale.js'
+import { Problem } from '../core/http/problem.js'
+import { formatRetirementDate } from '../orders/labels.js'
+import { getCertificateNumber, toPublished, type Certificate } from './certificate.js'
+import type { CertificateState } from './issued-certificates.js'
+
+/** Quiet zone, in modules (ISO/IEC 18004, section 9.1) */
+const QR_MARGIN = 4
+const QR_SIZE = 240
+
+/** The public page of a valid certificate: only what the guest chose to publish. */
+function buildCertificateView(certificate: Certificate, url: string, format: PageFormat) {
+  const content = toPublished(certificate.content)
+  const { provider, retirement = null } = content
+  return {
+    ...content,
+    number: getCertificateNumber(certificate),
+    mass: `${formatRoundedMass(content.co2eKg, format.numbers)} of CO₂e`,
+    exactMass: `${withUnit(format.numbers.exact(content.co2eKg), 'kg')} of CO₂e`,
+    orderedOn: content.orderedAt === undefined ? null : format.time(content.orderedAt),
+    issuedOn: format.time(certificate.issuedAt),
+    retirement: retirement && {
+      ...retirement,
+      retiredOn: formatRetirementDate(retirement, format.time),
+    },
+    provider: provider && {
+      ...provider,
+      links: [
+        { href: provider.certificateUrl, text: 'Provider’s certificate' },
+        { href: provider.registryUrl, text: 'Entry in the registry' },
+      ].filter(({ href }) => href !== null),
+    },
+    url,
+    qrCode: toSvgDataUrl(renderSvg(createQrMatrix(url, 'M'), QR_SIZE, QR_MARGIN)),
+  }
+}
+
+/** How long browsers may still show a certificate after it was withdrawn. */
+const MAX_AGE_SECONDS = 60
+
+/** Throws a Problem (404), the same for every code and token without a certificate. */
+function requireCertificate(state: CertificateState | null): CertificateState {
+  if (state !== null) return state
+  throw new Problem(
+    404,
+    'There is no certificate at this address. Check that the address is complete, or scan the code again.',
+  )
+}
+
+/** Headers of a certificate that anyone may see; search engines may list published ones. */
+function setPublicHeaders(reply: FastifyReply, { content }: Certificate): void {
+  reply.header('cache-control', `private, max-age=${MAX_AGE_SECONDS}`)
+  if (content.isPublic) reply.removeHeader('x-robots-tag')
+}
+
+/** Responds that a certificate is no longer valid. */
+function showWithdrawn(reply: FastifyReply, { certificate, withdrawal }: CertificateState) {
+  return reply.code(410).renderView(
+    { page: 'certificates/certificate-withdrawn' },
+    {
+      number: getCertificateNumber(certificate),
+      issuedOn: reply.server.certificates.formatDate(certificate.issuedAt),
+      isReplaced: withdrawal === 'replaced',
+    },
+  )
+}
+
+/**
+ * Responds with the PDF of a certificate, or with 410 if it is no longer valid. Throws a Problem:
+ * 404 without a certificate, 422 if no font can show it.
+ *
+ * @param isPrivate whether the PDF also shows unpublished content
+ */
+export async function sendCertificatePdf(
+  reply: FastifyReply,
+  found: CertificateState | null,
+  isPrivate: boolean,
+) {
+  const { certificates } = reply.server
+  const state = requireCertificate(found)
+  if (state.withdrawal !== null) return showWithdrawn(reply, state)
+  const { certificate } = state
+  const problem = await certificates.findPdfProblem(certificate, isPrivate)
+  if (problem !== null) throw new Problem(422, problem)
+  const pdf = await certificates.createPdf(certificate, isPrivate)
+  if (!isPrivate) setPublicHeaders(reply, certificate)
+  const fileName = `certificate-${getCertificateNumber(certificate)}.pdf`
+  return reply
+    .type('application/pdf')
+    .header('content-disposition', `inline; filename="${fileName}"`)
+    .send(pdf)
+}
 
 interface CertificateRoute {
   Params: { code: string }
@@ -17,7 +102,6 @@ interface CertificateRoute {
 /** The public pages of certificates, and their PDFs. Search engines may list published ones. */
 const pages: FastifyPluginAsync = async (app) => {
   const { certificates } = app
-  const { getUrl, formatDate } = certificates
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers({
       'cache-control': 'no-store',
@@ -28,27 +112,21 @@ const pages: FastifyPluginAsync = async (app) => {
   })
   const rateLimit = { max: app.config.ORDER_RATE_LIMIT_PER_MINUTE, timeWindow: '1 minute' }
 
-  const getFormat = ({ headers }: FastifyRequest) => {
-    const locale = getLocale(headers['accept-language'])
-    return {
-      numbers: getNumberFormatter(locale),
-      money: formatMoney,
-      time: formatDate,
-    }
-  }
-
   app.get<CertificateRoute>('/c/:code', async (request, reply) => {
     const state = requireCertificate(await certificates.find(request.params.code))
     const { certificate, withdrawal } = state
     if (withdrawal !== null) return showWithdrawn(reply, state)
-    const url = getUrl(certificate.code)
-    const view = buildCertificateView(certificate, { url, format: getFormat(request) })
-    const path = `/c/${certificate.code}`
+    const format = { numbers: getRequestNumbers(request), time: certificates.formatDate }
+    const view = buildCertificateView(certificate, certificates.getUrl(certificate.code), format)
     const pdfProblem = await certificates.findPdfProblem(certificate, false)
     setPublicHeaders(reply, certificate)
     return reply.renderView(
       { page: 'certificates/certificate' },
-      { certificate: view, pdf: pdfProblem === null ? `${path}.pdf` : null, pdfProblem },
+      {
+        certificate: view,
+        pdf: pdfProblem === null ? `/c/${certificate.code}.pdf` : null,
+        pdfProblem,
+      },
     )
   })
 

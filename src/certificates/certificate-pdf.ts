@@ -1,36 +1,11 @@
+import type { FastifyInstance } from 'fastify'
 import { formatRetirementDate } from '../orders/labels.js'
 import { extname } from 'node:path'
 import { type Certificate, type CertificateContent, getCertificateNumber } from './certificate.js'
 import type { CertificateFonts } from './certificate-fonts.js'
-import { drawInWorker } from './draw-in-worker.js'
-
-/** Text in a certificate that its PDF cannot show. */
-interface UnprintableText {
-  text: string
-  /** Scripts that no font supports */
-  scripts: string[]
-}
-
-export interface CertificatePdfs {
-  /** Opens the fonts, unless they are already open. Throws ConfigError. */
-  openFonts(): Promise<unknown>
-  /** Names the scripts of the characters that no font contains. */
-  findMissingScripts(text: string): Promise<string[]>
-  /** Finds text that the PDF cannot show; `null` if there is none. */
-  findUnprintable(content: CertificateContent): Promise<UnprintableText | null>
-  /** Creates the PDF of a certificate with the given content, all of which must be printable. */
-  create(certificate: Certificate, content: CertificateContent): Promise<Buffer>
-}
-
-interface Options {
-  brandName: string
-  /** BRAND_LOGO */
-  logoPath: string | undefined
-  /** CERTIFICATE_FONT */
-  fontPath: string | undefined
-  getUrl: (code: string) => string
-  formatDate: (timestamp: string) => string
-}
+import { startWorker, toWorkerError } from '../database/start-worker.js'
+import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
+import type { CertificateSheet } from './draw-certificate.js'
 
 /** About 50 kB each */
 const MAX_CACHED = 100
@@ -39,33 +14,53 @@ const MAX_CACHED = 100
 const isPrintableLogo = (path: string): boolean =>
   /^\.(?:png|jpe?g)$/.test(extname(path).toLowerCase())
 
-const listTexts = (content: CertificateContent, brandName: string): string[] =>
-  [
-    brandName,
-    content.beneficiary,
-    content.vesselName,
-    content.trip,
-    content.portfolioName,
-    ...content.projects.flatMap(({ name, country }) => [name, country]),
-    content.retirement?.registry ?? null,
-    content.retirement?.reference ?? null,
-    content.retirement?.standard ?? null,
-    content.retirement?.vintage ?? null,
-    content.provider?.name ?? null,
-    content.provider?.orderId ?? null,
-    ...(content.provider?.serialNumbers ?? []),
-  ].filter((text) => text !== null)
+function listTexts(content: CertificateContent, brandName: string): string[] {
+  const { beneficiary, vesselName, trip, portfolioName, projects, retirement, provider } = content
+  return [
+    ...[brandName, beneficiary, vesselName, trip, portfolioName],
+    ...projects.flatMap(({ name, country }) => [name, country]),
+    ...[retirement?.registry, retirement?.reference, retirement?.standard, retirement?.vintage],
+    ...[provider?.name, provider?.orderId, ...(provider?.serialNumbers ?? [])],
+  ].filter((text) => text != null)
+}
 
-/** Describes why there is no PDF, for a guest. */
-export const describeUnprintable = ({ text, scripts }: UnprintableText): string =>
-  `The PDF cannot show “${text}”, because there is no font for ${scripts.join(', ')}.`
+export interface DrawTask {
+  sheet: CertificateSheet
+  /** CERTIFICATE_FONT */
+  fontPath: string | undefined
+}
+
+/** One at a time, because drawing keeps a CPU core busy. */
+const inSequence = createKeyedMutex()
+
+/**
+ * Draws a certificate in a worker thread, because shaping its text in the main thread would delay
+ * all requests.
+ */
+export const drawInWorker = (task: DrawTask): Promise<Buffer> =>
+  inSequence(
+    'certificate',
+    () =>
+      new Promise((resolve, reject) => {
+        const worker = startWorker('certificates/draw-worker', task)
+        worker.unref()
+        worker.once('message', (pdf: Uint8Array) => resolve(Buffer.from(pdf)))
+        worker.once('error', (error) => reject(toWorkerError(error)))
+        // This has no effect if the certificate has already arrived.
+        worker.once('exit', () => reject(new Error('the worker exited without a certificate')))
+      }),
+  )
 
 /** Creates PDFs and caches the latest ones. The fonts are opened when they are first needed. */
-export function createCertificatePdfs(options: Options): CertificatePdfs {
-  const { brandName, logoPath, fontPath, getUrl, formatDate } = options
-  let opening: Promise<CertificateFonts> | null = null
+export function createCertificatePdfs({ brand, config, publicBaseUrl }: FastifyInstance) {
+  const { BRAND_LOGO: logoPath, CERTIFICATE_FONT: fontPath, TIME_ZONE: timeZone } = config
+  const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone })
+  const formatDate = (timestamp: string): string => dates.format(new Date(timestamp))
+  const getUrl = (code: string): string => `${publicBaseUrl()}/c/${code}`
   const cache = new Map<string, Promise<Buffer>>()
+  let opening: Promise<CertificateFonts> | null = null
 
+  /** Opens the fonts, unless they are already open. Throws ConfigError. */
   const openFonts = (): Promise<CertificateFonts> =>
     (opening ??= import('./certificate-fonts.js').then(({ openCertificateFonts }) =>
       openCertificateFonts(fontPath),
@@ -80,24 +75,34 @@ export function createCertificatePdfs(options: Options): CertificatePdfs {
       orderedOn: content.orderedAt === undefined ? null : formatDate(content.orderedAt),
       retiredOn: content.retirement ? formatRetirementDate(content.retirement, formatDate) : null,
       url: getUrl(certificate.code),
-      brandName,
+      brandName: brand.name,
       logoPath: logoPath !== undefined && isPrintableLogo(logoPath) ? logoPath : null,
     }
     return drawInWorker({ sheet, fontPath })
   }
 
-  return {
-    openFonts,
-    findMissingScripts: async (text) => (await openFonts()).findMissingScripts(text),
-    async findUnprintable(content) {
-      const fonts = await openFonts()
-      for (const text of listTexts(content, brandName)) {
-        const scripts = fonts.findMissingScripts(text)
-        if (scripts.length > 0) return { text, scripts }
+  /** Returns a sentence that explains why a PDF cannot show texts; `null` if it can. */
+  async function findProblem(texts: readonly string[]): Promise<string | null> {
+    const fonts = await openFonts()
+    for (const text of texts) {
+      const scripts = fonts.findMissingScripts(text)
+      if (scripts.length > 0) {
+        return `The PDF cannot show “${text}”, because there is no font for ${scripts.join(', ')}.`
       }
-      return null
-    },
-    async create(certificate, content) {
+    }
+    return null
+  }
+
+  return {
+    formatDate,
+    /** The public page of a certificate */
+    getUrl,
+    openFonts,
+    findProblem,
+    findContentProblem: (content: CertificateContent) =>
+      findProblem(listTexts(content, brand.name)),
+    /** Creates the PDF of a certificate with the given content, all of which must be printable. */
+    async create(certificate: Certificate, content: CertificateContent): Promise<Buffer> {
       const key = certificate.code + JSON.stringify(content)
       const known = cache.get(key)
       const pdf = known ?? draw(certificate, content)
@@ -109,3 +114,5 @@ export function createCertificatePdfs(options: Options): CertificatePdfs {
     },
   }
 }
+
+export type CertificatePdfs = ReturnType<typeof createCertificatePdfs>

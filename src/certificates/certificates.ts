@@ -4,10 +4,10 @@ import {
   describeCertificateChanges,
   loadCertificateChanges,
   type CertificateChanges,
-} from './certificate-changes.js'
+  buildCertificateSection,
+} from './certificate-section.js'
 import certificatePages from './certificate-pages.js'
-import { createCertificatePdfs } from './certificate-pdf.js'
-import { buildCertificateSection } from './certificate-section.js'
+import { createCertificatePdfs, type CertificatePdfs } from './certificate-pdf.js'
 import { eraseBeneficiary, findCertificate, findOrdersByNumber } from './certificate-store.js'
 import { createCertificateIssuer, type OnIssued } from './issue-certificates.js'
 import { createCertificates, type IssuedCertificates } from './issued-certificates.js'
@@ -19,10 +19,8 @@ declare module 'fastify' {
   }
 }
 
-export interface Certificates extends IssuedCertificates {
-  /** The public page of a certificate */
-  getUrl: (code: string) => string
-  formatDate: (timestamp: string) => string
+export interface Certificates
+  extends IssuedCertificates, Pick<CertificatePdfs, 'getUrl' | 'formatDate'> {
   onIssued: (listener: OnIssued) => void
   /** Loads what changes of these orders do to their certificates, once for the same array */
   loadChanges: (orders: readonly Order[]) => Promise<CertificateChanges>
@@ -31,22 +29,11 @@ export interface Certificates extends IssuedCertificates {
 /** Issues certificates. Throws ConfigError if CERTIFICATE_FONT cannot be read. */
 export default fp(
   async (app) => {
-    const { BRAND_LOGO, CERTIFICATE_FONT, ORDERSOURCE_NAME, TIME_ZONE: timeZone } = app.config
     const { database, orders: store } = app
-    const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone })
-    const formatDate = (timestamp: string): string => dates.format(new Date(timestamp))
-    const getUrl = (code: string): string => `${app.publicBaseUrl()}/c/${code}`
-    const pdfs = createCertificatePdfs({
-      brandName: app.brand.name,
-      logoPath: BRAND_LOGO,
-      fontPath: CERTIFICATE_FONT,
-      getUrl,
-      formatDate,
-    })
-    if (CERTIFICATE_FONT !== undefined) await pdfs.openFonts()
-
+    const pdfs = createCertificatePdfs(app)
+    if (app.config.CERTIFICATE_FONT !== undefined) await pdfs.openFonts()
+    const certificates = createCertificates(app, pdfs)
     const listeners: OnIssued[] = []
-    const certificates = createCertificates({ database, store, pdfs })
     const loadedChanges = new WeakMap<readonly Order[], Promise<CertificateChanges>>()
     function loadChanges(orders: readonly Order[]): Promise<CertificateChanges> {
       const loaded =
@@ -57,8 +44,8 @@ export default fp(
     app.decorate('certificates', {
       ...certificates,
       loadChanges,
-      getUrl,
-      formatDate,
+      getUrl: pdfs.getUrl,
+      formatDate: pdfs.formatDate,
       onIssued: (listener) => void listeners.push(listener),
     })
     app.orderFilters.addReference(async (reference) => {
@@ -75,14 +62,8 @@ export default fp(
       const loaded = await loadChanges(orders)
       return (changes, options) => describeCertificateChanges(loaded, changes, options)
     })
-    const issuer = createCertificateIssuer({
-      database,
-      store,
-      source: app.orderSource,
-      onIssued: async (tx, issued) => {
-        for (const listener of listeners) await listener(tx, issued)
-      },
-      providerName: ORDERSOURCE_NAME ?? null,
+    const issuer = createCertificateIssuer(app, async (tx, issued) => {
+      for (const listener of listeners) await listener(tx, issued)
     })
     await app.register(certificatePages)
     app.events.addConsumer('certificates', issuer.consume, 'Certificate')

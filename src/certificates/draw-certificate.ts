@@ -94,13 +94,8 @@ function drawArtifact(doc: Doc, draw: () => void): void {
   doc.endMarkedContent()
 }
 
-interface TextStyle extends Omit<TextBox, 'sizes' | 'maxLines' | 'weight'> {
-  sizes?: TextBox['sizes']
-  maxLines?: number
-  weight?: TextBox['weight']
-  colour?: string
-  isRightAligned?: boolean
-}
+type TextStyle = Partial<TextBox> &
+  Pick<TextBox, 'width'> & { colour?: string; isRightAligned?: boolean }
 
 type Write = ReturnType<typeof createWriter>
 
@@ -271,46 +266,36 @@ function drawFacts(doc: Doc, write: Write, tag: Tag, sheet: CertificateSheet): v
 }
 
 /** Draws what the certificate certifies. */
-function drawStatement(write: Write, tag: Tag, content: CertificateContent): void {
+function drawStatement(write: Write, tag: Tag, { beneficiary, co2eKg }: CertificateContent): void {
   const numbers = getNumberFormatter('en-GB')
+  const exact = withUnit(numbers.exact(co2eKg), 'kg')
+  const plain = { width: INNER_WIDTH, colour: COLOURS.muted } as const
+  const strong = { width: INNER_WIDTH, weight: 'bold', colour: COLOURS.accent } as const
   let top = 118
   tag('H1', () => {
-    top = write(TITLE, MARGIN, top, {
-      width: INNER_WIDTH,
-      weight: 'bold',
-      sizes: [14],
-      colour: COLOURS.accent,
-    })
+    top = write(TITLE, MARGIN, top, { ...strong, sizes: [14] }) + 10
   })
-  const unnamed = { width: INNER_WIDTH, sizes: [30], colour: COLOURS.muted } as const
   tag('P', () => {
     top =
-      content.beneficiary === null
-        ? write('The holder of this certificate', MARGIN, top + 10, unnamed)
-        : write(content.beneficiary, MARGIN, top + 10, {
-            width: INNER_WIDTH,
-            weight: 'bold',
+      beneficiary === null
+        ? write('The holder of this certificate', MARGIN, top, { ...plain, sizes: [30] })
+        : write(beneficiary, MARGIN, top, {
+            ...strong,
+            colour: COLOURS.ink,
             sizes: [44, 40, 36, 32, 28, 24, 21, 18],
             maxLines: 2,
           })
     top = write('has funded the retirement of carbon credits for', MARGIN, top + 6, {
-      width: INNER_WIDTH,
+      ...plain,
       sizes: [15],
-      colour: COLOURS.muted,
     })
-    top = write(`${formatRoundedMass(content.co2eKg, numbers)} of CO₂e`, MARGIN, top, {
-      width: INNER_WIDTH,
-      weight: 'bold',
-      sizes: [52, 44, 36],
-      colour: COLOURS.accent,
-    })
+    const mass = `${formatRoundedMass(co2eKg, numbers)} of CO₂e`
+    top = write(mass, MARGIN, top, { ...strong, sizes: [52, 44, 36] })
   })
-  const exact = withUnit(numbers.exact(content.co2eKg), 'kg')
   tag('P', () =>
     write(`Exactly ${exact} of CO₂e. The trip’s own emissions are unchanged.`, MARGIN, top, {
-      width: INNER_WIDTH,
+      ...plain,
       sizes: [10],
-      colour: COLOURS.muted,
     }),
   )
 }

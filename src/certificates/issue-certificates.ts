@@ -1,4 +1,5 @@
-import type { Database, Queryable } from '../database/database.js'
+import type { FastifyInstance } from 'fastify'
+import type { Queryable } from '../database/database.js'
 import { getNumberFormatter } from '../core/formatting/number-formatter.js'
 import {
   ATTEMPT_FIELD,
@@ -6,7 +7,7 @@ import {
   isPlaced,
   type FulfilmentAttempt,
 } from '../orders/attempt.js'
-import { findSharedProviderOrders, type OrderStore } from '../orders/store/order-store.js'
+import { findSharedProviderOrders } from '../orders/store/order-store.js'
 import { ERASED_NAME, ERASURE_FIELD, getBeneficiary, isErased } from '../orders/erasure.js'
 import { getEventTypes } from '../orders/order-event.js'
 import type { Order } from '../orders/order.js'
@@ -15,7 +16,6 @@ import { getMessageOrder } from '../orders/order-messages.js'
 import { enqueueMessage, getMessageId, type Message } from '../events/outbox.js'
 import type { Sender, SendResult } from '../events/outbox-worker.js'
 import { isSameTons } from '../orders/verify-response.js'
-import type { OffsetOrderSource } from '../provider/order-source-client.js'
 import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
 import {
   createCode,
@@ -52,26 +52,19 @@ const MAX_REQUESTS = 4
 /** Certificates are in British English, regardless of the reader's locale. */
 const LOCALE = 'en-GB'
 
-const DONE: SendResult = { outcome: 'sent', status: null, detail: 'Issued' }
+const toResult = (outcome: SendResult['outcome'], detail: string): SendResult => ({
+  outcome,
+  status: null,
+  detail,
+})
 
-type Source = Pick<OffsetOrderSource, 'getCertificate' | 'listPortfolios' | 'maxRequestMs'>
+const DONE = toResult('sent', 'Issued')
 
 /** Called in the transaction that issues a certificate, and when one turns out to be valid again. */
 export type OnIssued = (
   tx: Queryable,
   issued: { certificate: Certificate; order: Order },
 ) => Promise<void>
-
-interface Options {
-  database: Database
-  store: OrderStore
-  /** `null` if no provider is configured */
-  source: Source | null
-  providerName: string | null
-  onIssued: OnIssued
-  /** Set by tests only */
-  retryDelaysMs?: readonly number[]
-}
 
 /** The content that depends only on the order and on how it was placed with the provider. */
 type OrderContent = Omit<CertificateContent, 'orderedAt' | 'projects' | 'provider'>
@@ -111,14 +104,10 @@ const mayHaveEvidence = ({ paidAt, status, retirement, orderSourceId }: Order): 
   paidAt !== null && (retirement !== null || (status === 'fulfilled' && orderSourceId !== null))
 
 /** Issues a certificate for each paid guest order with evidence of retirement. */
-export function createCertificateIssuer({
-  database,
-  store,
-  source,
-  providerName,
-  onIssued,
-  retryDelaysMs = RETRY_DELAYS_MS,
-}: Options) {
+export function createCertificateIssuer(app: FastifyInstance, onIssued: OnIssued) {
+  const { database, orders: store, orderSource: source } = app
+  const { ORDERSOURCE_NAME: providerName = null } = app.config
+
   /**
    * Reads the provider's data; `null` if it is not available, `differs` if it is not what was placed.
    *
@@ -153,15 +142,13 @@ export function createCertificateIssuer({
   async function issue(order: Order, message: Message): Promise<SendResult> {
     const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
     if (!hasEvidence(order, attempt)) {
-      const detail = 'There is no evidence of retirement.'
-      return { outcome: 'cancelled', status: null, detail }
+      return toResult('cancelled', 'There is no evidence of retirement.')
     }
     const { orderSourceId } = order
     const isShared = (await findSharedProviderOrders(store, order)).length > 0
     const placed = isPlaced(order, attempt) && !isShared ? attempt : null
     if (order.retirement === null && isShared) {
-      const detail = 'Another order has the same order at the provider.'
-      return { outcome: 'cancelled', status: null, detail }
+      return toResult('cancelled', 'Another order has the same order at the provider.')
     }
     const content = toOrderContent(order, placed)
     const existing = await findOrderCertificate(database, order.id)
@@ -181,16 +168,16 @@ export function createCertificateIssuer({
       placed === null || orderSourceId === null
         ? { projects: [], provider: null }
         : await readProvider(placed, orderSourceId, message.failures >= MAX_FAILURES)
-    if (known === null) {
-      return { outcome: 'retry', status: null, detail: 'The provider cannot be reached.' }
-    }
+    if (known === null) return toResult('retry', 'The provider cannot be reached.')
     if (known === 'differs') {
-      const detail = 'The provider’s record differs from what was placed. Check the order.'
-      return { outcome: 'retry', status: null, detail }
+      return toResult(
+        'retry',
+        'The provider’s record differs from what was placed. Check the order.',
+      )
     }
     // The order may have been changed or erased while the provider responded.
     if ((await store.get(order.id))?.version !== order.version) {
-      return { outcome: 'retry', status: null, detail: 'The order was changed in the meantime.' }
+      return toResult('retry', 'The order was changed in the meantime.')
     }
     const certificate: Certificate = {
       code: createCode(),
@@ -269,11 +256,11 @@ export function createCertificateIssuer({
       queuePrefix: CERTIFICATE_QUEUE,
       concurrency: CONCURRENCY,
       leaseMs: MAX_REQUESTS * (source?.maxRequestMs ?? 0) + 10 * SECOND_MS,
-      retryDelaysMs,
+      retryDelaysMs: RETRY_DELAYS_MS,
       async send(message): Promise<SendResult> {
         const order = await getMessageOrder(store, message)
         return order === null
-          ? { outcome: 'rejected', status: null, detail: 'The order does not exist.' }
+          ? toResult('rejected', 'The order does not exist.')
           : issue(order, message)
       },
     } satisfies Sender,

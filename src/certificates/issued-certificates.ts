@@ -1,17 +1,10 @@
-import type { Database } from '../database/database.js'
+import type { FastifyInstance } from 'fastify'
 import { findLatestAttempt } from '../orders/attempt.js'
 import { listMessages } from '../events/outbox.js'
-import type { OrderStore } from '../orders/store/order-store.js'
 import type { Order } from '../orders/order.js'
 import { findOrderMessage, type OrderMessage } from '../orders/order-messages.js'
-import {
-  getCertificateNumber,
-  isValid,
-  toPublished,
-  type Certificate,
-  type CertificateContent,
-} from './certificate.js'
-import { describeUnprintable, type CertificatePdfs } from './certificate-pdf.js'
+import { isValid, toPublished, type Certificate, type CertificateContent } from './certificate.js'
+import type { CertificatePdfs } from './certificate-pdf.js'
 import { findCertificate, findOrderCertificate } from './certificate-store.js'
 import { CERTIFICATE_QUEUE } from './issue-certificates.js'
 
@@ -22,18 +15,11 @@ export interface CertificateState {
   withdrawal: 'withdrawn' | 'replaced' | null
 }
 
-/** The PDF of a certificate, or why there is none. */
-type PdfResult =
-  { outcome: 'created'; pdf: Buffer; fileName: string } | { outcome: 'unprintable'; reason: string }
-
-interface Options {
-  database: Database
-  store: OrderStore
-  pdfs: CertificatePdfs
-}
-
 /** Certificates of orders: reads them and creates their PDFs. */
-export function createCertificates({ database, store, pdfs }: Options) {
+export function createCertificates(
+  { database, orders: store }: FastifyInstance,
+  pdfs: CertificatePdfs,
+) {
   /** Whether a certificate is valid for its order. */
   async function isCurrent(certificate: Certificate): Promise<boolean> {
     const { orderId } = certificate
@@ -58,14 +44,10 @@ export function createCertificates({ database, store, pdfs }: Options) {
   const selectContent = ({ content }: Certificate, isPrivate: boolean): CertificateContent =>
     isPrivate ? content : toPublished(content)
 
-  async function findPdfProblem(certificate: Certificate, isPrivate: boolean) {
-    const unprintable = await pdfs.findUnprintable(selectContent(certificate, isPrivate))
-    return unprintable && describeUnprintable(unprintable)
-  }
-
   return {
     /** Returns a sentence that explains why a certificate has no PDF; `null` if it has one. */
-    findPdfProblem,
+    findPdfProblem: (certificate: Certificate, isPrivate: boolean): Promise<string | null> =>
+      pdfs.findContentProblem(selectContent(certificate, isPrivate)),
 
     /** Returns the certificate with a code; `null` if there is none. */
     find: async (code: string): Promise<CertificateState | null> =>
@@ -76,10 +58,7 @@ export function createCertificates({ database, store, pdfs }: Options) {
       addState(await findOrderCertificate(database, id)),
 
     /** Returns a sentence that explains why a PDF cannot show a name; `null` if it can. */
-    findNameProblem: async (name: string): Promise<string | null> => {
-      const scripts = await pdfs.findMissingScripts(name)
-      return scripts.length === 0 ? null : describeUnprintable({ text: name, scripts })
-    },
+    findNameProblem: (name: string): Promise<string | null> => pdfs.findProblem([name]),
 
     /** Returns the message that issues the certificate of an order; `null` if there is none. */
     findMessage: ({ id }: Pick<Order, 'id'>): Promise<OrderMessage | null> =>
@@ -99,16 +78,9 @@ export function createCertificates({ database, store, pdfs }: Options) {
       return orders.filter((order) => order !== null).filter(({ status }) => status === 'fulfilled')
     },
 
-    async createPdf(certificate: Certificate, isPrivate: boolean): Promise<PdfResult> {
-      const reason = await findPdfProblem(certificate, isPrivate)
-      if (reason !== null) return { outcome: 'unprintable', reason }
-      const pdf = await pdfs.create(certificate, selectContent(certificate, isPrivate))
-      return {
-        outcome: 'created',
-        pdf,
-        fileName: `certificate-${getCertificateNumber(certificate)}.pdf`,
-      }
-    },
+    /** Creates the PDF of a certificate that has one. */
+    createPdf: (certificate: Certificate, isPrivate: boolean): Promise<Buffer> =>
+      pdfs.create(certificate, selectContent(certificate, isPrivate)),
   }
 }
 

@@ -10,8 +10,8 @@ import {
 import type { Config } from '../core/config/config.js'
 import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 import { getChargeLimits } from '../payments/stripe-amount.js'
-import type { Amount } from '../orders/amount.js'
-import type { GetPriceTerms } from './price-parts.js'
+import { DEFAULT_CURRENCY, type Amount } from '../orders/amount.js'
+import type { GetPriceTerms } from './price-trip.js'
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}
@@ -58,8 +58,6 @@ export function parseDecimal(text: string, digits: number): number | null {
 
 /** Decimals of SERVICE_FEE_PERCENT; the fee is calculated in hundredths of a percent. */
 const PERCENT_DIGITS = 2
-
-const DEFAULT_CURRENCY = 'USD'
 
 function findErrors(environment: NodeJS.ProcessEnv): string[] {
   const { CURRENCY = DEFAULT_CURRENCY } = environment

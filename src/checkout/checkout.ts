@@ -1,23 +1,19 @@
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { createIdentifierHasher, createSigner } from '../core/config/signer.js'
+import { createSigner } from '../core/config/signer.js'
 import { createDayCalendar } from '../core/formatting/day-calendar.js'
 import { arePortfoliosPublic } from '../provider/paths.js'
 import { createConversionCounter, type ConversionCounter } from './conversions.js'
 import formPages from './form-pages.js'
-import { createFormTokens } from './form-token.js'
 import { createOfferFinder, createTripPriceFinder } from './offset-offer.js'
-import { createOrderLimits } from './order-limits.js'
 import { createOrderLinks, type OrderLinks } from './order-links.js'
 import newOrderPages from './new-order/new-order-pages.js'
 import orderPages from './order-pages.js'
 import { createPriceTerms, getOwnPrice } from './checkout-config.js'
-import { createOrderPlacer } from './place-order.js'
 import { createPriceList } from './price-list.js'
 import quoteRoutes from './quote-routes.js'
 import { createQuotes, type Quotes } from './quotes.js'
-import { createPaymentStarter } from './start-payment.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -62,25 +58,13 @@ function extendResultPage(app: FastifyInstance, quotes: Quotes): ConversionCount
 
 /** The pages of guests: the order form and the order page. */
 async function pages(app: FastifyInstance): Promise<void> {
-  const { sessionSecrets, ORDER_LIMIT_PER_CLIENT, ORDER_LIMIT_PER_EMAIL } = app.config
-  const limits = createOrderLimits({
-    stateStore: app.stateStore,
-    hashIdentifier: createIdentifierHasher(sessionSecrets[0]),
-    perClient: ORDER_LIMIT_PER_CLIENT,
-    perEmail: ORDER_LIMIT_PER_EMAIL,
-  })
-  const startPayment = createPaymentStarter(app.payments.service, app.publicBaseUrl)
   await app.register(formbody, { bodyLimit: MAX_FORM_BYTES })
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers({ 'cache-control': 'no-store', 'x-robots-tag': 'noindex' })
     done()
   })
-  await app.register(formPages, {
-    formTokens: createFormTokens(createSigner(sessionSecrets, 'order form v1')),
-    placeOrder: createOrderPlacer({ store: app.orders, links: app.orderLinks, limits }),
-    startPayment,
-  })
-  await app.register(orderPages, { startPayment })
+  await app.register(formPages)
+  await app.register(orderPages)
 }
 
 /** Guest orders: quotes, the order form and the order page. */

@@ -1,41 +1,27 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
-import { getNumberFormatter } from '../core/formatting/number-formatter.js'
+import { createSigner } from '../core/config/signer.js'
 import { getClientAddress } from '../core/http/client-address.js'
 import { getRequestOrigin } from '../core/http/fetch-metadata.js'
-import { getDecimalSign, getLocale } from '../core/http/locale.js'
+import { getDecimalSign, getRequestNumbers } from '../core/http/locale.js'
 import { Problem, logError } from '../core/http/problem.js'
-import { formatMoney } from '../core/formatting/money-formatter.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import { parseJson } from '../core/validation/is-object.js'
-import { createFormId, isFormId, type FormTokens } from './form-token.js'
+import { createFormId, createFormTokens, isFormId } from './form-token.js'
 import { getCertificateName, parseOrderForm, toText, type OrderForm } from './order-form.js'
-import { buildOrderFormView, FORM_NOTICES, type FormNotice } from './order-form-view.js'
-import type { PageFormat } from '../core/formatting/mass-formatter.js'
-import { readTrip, type OrderedTrip, type TripFields, type TripResult } from './ordered-trip.js'
-import type { StartPayment } from './start-payment.js'
-import type { PlaceOrder } from './place-order.js'
+import { buildOrderFormView, FORM_NOTICES, type OrderFormState } from './order-form-view.js'
+import { readTrip, type OrderedTrip, type TripResult } from './ordered-trip.js'
+import { startPayment } from './payment-view.js'
+import { createOrderPlacer } from './place-order.js'
 import { type QuoteResult, type Quotes, requireOrdering } from './quotes.js'
-
-interface Options {
-  formTokens: FormTokens
-  placeOrder: PlaceOrder
-  startPayment: StartPayment
-}
 
 type Fields = Record<string, unknown>
 
-interface FormState {
-  trip: OrderedTrip
-  fields: TripFields
-  form: OrderForm
+interface FormState extends OrderFormState {
   /** A quote that the guest has seen; it is used if it is valid */
   quoteToken: string
   formId: string
-  notice?: FormNotice
-  alert?: string
-  showErrors?: boolean
 }
 
 /**
@@ -52,11 +38,9 @@ const MAX_DRAFT_LENGTH = 3_900
 
 type Outcome = 'created' | 'replayed' | 'duplicate' | 'invalid' | 'price_changed' | 'failed'
 
-const pages: FastifyPluginAsync<Options> = async (
-  app,
-  { formTokens, placeOrder, startPayment },
-) => {
-  const { readPrefill } = app
+const pages: FastifyPluginAsync = async (app) => {
+  const formTokens = createFormTokens(createSigner(app.config.sessionSecrets, 'order form v1'))
+  const placeOrder = createOrderPlacer(app)
   const { findNameProblem } = app.certificates
   const { TERMS_URL, PRIVACY_URL, TIME_ZONE, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
   const { PAYMENT: paymentMethod, STRIPE_CHECKOUT_URL } = app.config
@@ -81,15 +65,6 @@ const pages: FastifyPluginAsync<Options> = async (
     maxAge: FORM_SECONDS,
   }
 
-  function getFormat({ headers }: FastifyRequest): PageFormat {
-    const locale = getLocale(headers['accept-language'])
-    return {
-      numbers: getNumberFormatter(locale),
-      money: formatMoney,
-      time: (timestamp) => times.format(new Date(timestamp)),
-    }
-  }
-
   /**
    * Returns the quote that the guest has seen, if it is still valid, or a new one; `null` if the
    * share is invalid.
@@ -110,7 +85,7 @@ const pages: FastifyPluginAsync<Options> = async (
 
   async function showForm(reply: FastifyReply, state: FormState) {
     const quotes = requireOrdering(app.quotes)
-    const { trip, fields, form, formId } = state
+    const { trip, form, formId } = state
     const result = await getQuote(quotes, state)
     if (result?.outcome !== 'quoted' && reply.request.method === 'GET') reply.code(422)
     reply.setCookie(cookieName, formId, cookieOptions)
@@ -119,19 +94,17 @@ const pages: FastifyPluginAsync<Options> = async (
       { page: 'checkout/order-form', fragment: 'checkout/_price-parts' },
       {
         ...buildOrderFormView(
+          state,
           {
-            trip,
-            fields,
-            form,
             result,
             formToken: formTokens.create(formId, trip),
             prices: await quotes.list(trip, form.share ?? WHOLE_TRIP),
-            notice: state.notice ?? null,
-            alert: state.alert ?? null,
-            showErrors: state.showErrors ?? false,
             nameProblem: await findNameProblem(getCertificateName(form)),
           },
-          getFormat(reply.request),
+          {
+            numbers: getRequestNumbers(reply.request),
+            time: (timestamp) => times.format(new Date(timestamp)),
+          },
         ),
         paymentMethod,
         terms: { termsUrl: TERMS_URL, privacyUrl: PRIVACY_URL, needsConsent },
@@ -154,7 +127,7 @@ const pages: FastifyPluginAsync<Options> = async (
   }
 
   const readRequestTrip = (request: FastifyRequest, fields: Fields): TripResult =>
-    readTrip(readPrefill, fields, getDecimalSign(request.headers['accept-language']))
+    readTrip(app.readPrefill, fields, getDecimalSign(request.headers['accept-language']))
 
   const parseForm = (fields: Fields, { calculation }: OrderedTrip): OrderForm =>
     parseOrderForm(fields, { needsConsent, guests: calculation.calculatorData.guests })
@@ -266,7 +239,7 @@ const pages: FastifyPluginAsync<Options> = async (
       }
       orders.inc({ outcome: placed.outcome })
       reply.clearCookie(draftCookieName, cookieOptions)
-      return reply.redirect(await startPayment(placed.order, `/o/${placed.token}`), 303)
+      return reply.redirect(await startPayment(app, placed.order, `/o/${placed.token}`), 303)
     },
   )
 }

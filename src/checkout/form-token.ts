@@ -13,27 +13,25 @@ export const createFormId = (): string => randomBytes(ID_BYTES).toString('base64
 /** Whether a string has the format of a form's ID. */
 export const isFormId = (text: string | undefined): text is string => /^[\w-]{22}$/.test(text ?? '')
 
-/** The hidden field that limits an order form to one order, for one trip. */
-export interface FormTokens {
-  /** Creates the token for the form with the given ID. */
-  create(id: string, trip: OrderedTrip, now?: number): string
-  /** Returns the ID in a token; `null` if it is not valid for this trip. */
-  read(token: string, trip: OrderedTrip, now?: number): string | null
-}
-
-/** Signs the tokens of order forms. They are valid for a day. */
-export function createFormTokens(signer: Signer): FormTokens {
+/**
+ * Signs the hidden field that limits an order form to one order, for one trip. The tokens are valid
+ * for a day.
+ */
+export function createFormTokens(signer: Signer) {
   const toText = (id: string, time: string, trip: OrderedTrip): string =>
     [id, time, hashTrip(trip)].join('\n')
   return {
-    create(id, trip, now = Date.now()) {
-      const time = now.toString(36)
+    /** Creates the token for the form with the given ID. */
+    create(id: string, trip: OrderedTrip): string {
+      const time = Date.now().toString(36)
       return `${id}.${time}.${signer.sign(toText(id, time, trip))}`
     },
-    read(token, trip, now = Date.now()) {
+    /** Returns the ID in a token; `null` if it is not valid for this trip. */
+    read(token: string, trip: OrderedTrip): string | null {
       const [, id = '', time = '', signature = ''] = FORMAT.exec(token) ?? []
       const isValid =
-        signer.verify(toText(id, time, trip), signature) && now - parseInt(time, 36) < VALID_MS
+        signer.verify(toText(id, time, trip), signature) &&
+        Date.now() - parseInt(time, 36) < VALID_MS
       return isValid ? id : null
     },
   }

@@ -1,4 +1,6 @@
 import { describeTrip } from '../calculator/describe-trip.js'
+import { formatMoney } from '../core/formatting/money-formatter.js'
+import type { NumberFormatter } from '../core/formatting/number-formatter.js'
 import { formatMass, type PageFormat } from '../core/formatting/mass-formatter.js'
 import { MAX_PERCENT } from '../orders/share.js'
 import { describeShare } from '../orders/order-trip.js'
@@ -22,18 +24,22 @@ export const FORM_NOTICES = [
 ] as const
 export type FormNotice = (typeof FORM_NOTICES)[number]
 
-interface OrderFormPage {
+/** What was submitted, and how the form is shown. */
+export interface OrderFormState {
   trip: OrderedTrip
   fields: TripFields
   form: OrderForm
+  notice?: FormNotice
+  /** An error that is not about a field */
+  alert?: string
+  showErrors?: boolean
+}
+
+interface OrderFormData {
   /** `null` if the share is invalid */
   result: QuoteResult | null
   formToken: string
   prices: OfferPrice[]
-  notice: FormNotice | null
-  /** An error that is not about a field */
-  alert: string | null
-  showErrors: boolean
   /** Why the certificate's PDF cannot show the name; `null` if it can */
   nameProblem: string | null
 }
@@ -51,14 +57,14 @@ const FIELD_NAMES: Record<OrderFormField, string> = {
 }
 
 /** How a price is made up, from the credits to the total. */
-function buildPriceView(price: Price, { numbers, money }: PageFormat) {
+function buildPriceView(price: Price, numbers: NumberFormatter) {
   const { currency, offsetMinor, serviceFeeMinor, amountMinor, paidPerTonneMinor } = price
   return {
     mass: formatMass(price.co2eKg, numbers),
-    perTonne: price.isMinimum ? null : money(paidPerTonneMinor, currency),
-    offset: money(offsetMinor, currency),
-    serviceFee: serviceFeeMinor === 0 ? null : money(serviceFeeMinor, currency),
-    total: money(amountMinor, currency),
+    perTonne: price.isMinimum ? null : formatMoney(paidPerTonneMinor, currency),
+    offset: formatMoney(offsetMinor, currency),
+    serviceFee: serviceFeeMinor === 0 ? null : formatMoney(serviceFeeMinor, currency),
+    total: formatMoney(amountMinor, currency),
   }
 }
 
@@ -86,9 +92,11 @@ function buildShareView({ shareChoice }: OrderForm, guests: number | undefined) 
   }
 }
 
-export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
-  const { trip, form, result, prices, showErrors } = page
-  const { numbers, money } = format
+export function buildOrderFormView(
+  { trip, fields, form, notice, alert, showErrors }: OrderFormState,
+  { result, formToken, prices, nameProblem }: OrderFormData,
+  { numbers, time }: PageFormat,
+) {
   const { guests } = trip.calculation.calculatorData
   const { portfolioId, share } = form.errors
   const errors: OrderForm['errors'] = showErrors
@@ -98,13 +106,13 @@ export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
   const selectedId = quoted?.quote.portfolio?.id ?? form.portfolioId ?? prices[0]?.portfolio?.id
   const formatPrice = (price: PriceResult): string =>
     price.outcome === 'priced'
-      ? money(price.price.amountMinor, price.price.currency)
+      ? formatMoney(price.price.amountMinor, price.price.currency)
       : 'Cannot be ordered'
   return {
-    hidden: { ...page.fields, form: page.formToken },
+    hidden: { ...fields, form: formToken },
     vessel: trip.vessel,
     trip: describeTrip(trip.calculation, numbers),
-    calculatorUrl: `/calculator/${trip.calculation.calculatorType}?${new URLSearchParams(page.fields).toString()}`,
+    calculatorUrl: `/calculator/${trip.calculation.calculatorType}?${new URLSearchParams(fields).toString()}`,
     portfolios: prices.flatMap(({ portfolio, result: price }) =>
       portfolio === null
         ? []
@@ -120,9 +128,9 @@ export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
     share: buildShareView(form, guests),
     quote: quoted && {
       token: quoted.token,
-      price: buildPriceView(quoted.quote, format),
+      price: buildPriceView(quoted.quote, numbers),
       share: describeShare(quoted.quote, guests, numbers),
-      validUntil: format.time(quoted.quote.validUntil),
+      validUntil: time(quoted.quote.validUntil),
     },
     noPrice:
       result === null
@@ -138,10 +146,10 @@ export function buildOrderFormView(page: OrderFormPage, format: PageFormat) {
     invalid: (Object.keys(FIELD_NAMES) as OrderFormField[])
       .filter((field) => errors[field] !== undefined)
       .map((field) => ({ field, name: FIELD_NAMES[field] })),
-    nameProblem: page.nameProblem,
+    nameProblem,
     /** The name that the guest keeps by sending the form again */
-    keptName: page.nameProblem === null ? '' : getCertificateName(form),
-    notice: quoted ? page.notice : null,
-    alert: page.alert,
+    keptName: nameProblem === null ? '' : getCertificateName(form),
+    notice: (quoted && notice) ?? null,
+    alert: alert ?? null,
   }
 }

@@ -1,24 +1,16 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { getNumberFormatter } from '../core/formatting/number-formatter.js'
-import { getLocale } from '../core/http/locale.js'
+import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
-import { formatMoney } from '../core/formatting/money-formatter.js'
-import { sendCertificatePdf } from '../certificates/certificate-responses.js'
+import { sendCertificatePdf } from '../certificates/certificate-pages.js'
 import type { Order } from '../orders/order.js'
-import type { PageFormat } from '../core/formatting/mass-formatter.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import type { Payment } from '../payments/payment.js'
 import { buildOrderView, canGuestCancel } from './order-view.js'
 import { getOrderTrip } from '../orders/order-trip.js'
 import { toFormQuery, toTripFields } from './ordered-trip.js'
 import { getPaymentInstructions } from './checkout-config.js'
-import { buildPaymentView, toPaymentReturn } from './payment-view.js'
+import { buildPaymentView, startPayment, toPaymentReturn } from './payment-view.js'
 import { GUEST } from './place-order.js'
-import type { StartPayment } from './start-payment.js'
-
-interface Options {
-  startPayment: StartPayment
-}
 
 interface OrderRoute {
   Params: { token: string }
@@ -31,7 +23,7 @@ const MAX_REFRESH_SECONDS = 5 * 60
 const REFRESH_BACKOFF = 1.3
 
 /** The page of a guest's order. The token in its path is the only permission to see it. */
-const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
+const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, orderLinks: links, certificates } = app
   const { store: paymentStore, service: payments } = app.payments
   const { create: createLink } = app.prefillLinks
@@ -56,15 +48,6 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
       throw new Problem(404, 'There is no order at this address. Check that the link is complete.')
     }
     return order
-  }
-
-  function getFormat({ headers }: FastifyRequest): PageFormat {
-    const locale = getLocale(headers['accept-language'])
-    return {
-      numbers: getNumberFormatter(locale),
-      money: formatMoney,
-      time: (timestamp) => dates.format(new Date(timestamp)),
-    }
   }
 
   const isPaidThroughStripe = ({ checkout }: Order): boolean =>
@@ -114,12 +97,13 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
     const payment = await findPayment(order, from === 'done' && order.status === 'pending')
     if (from === 'done') order = await findOrder(request)
     const history = (await store.getHistory(order.id)) ?? []
-    const format = getFormat(request)
+    const format = {
+      numbers: getRequestNumbers(request),
+      time: (timestamp: string) => dates.format(new Date(timestamp)),
+    }
     const state = await certificates.findByOrder(order)
     const certificate = state?.withdrawal === null ? state.certificate : null
-    const online = isPaidThroughStripe(order)
-      ? buildPaymentView(order, payment, from, format)
-      : null
+    const online = isPaidThroughStripe(order) ? buildPaymentView(order, payment, from) : null
     // A refresh can add the form, but cannot change the policy of the page.
     if (online) reply.allowFormsTo(checkoutOrigin)
     const view = buildOrderView(order, history, {
@@ -133,7 +117,6 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
       isOnline: isPaidThroughStripe(order),
       paymentInstructions: getPaymentInstructions(app.config),
       format,
-      formatDate: format.time,
     })
     return reply.renderView(
       { page, fragment: 'checkout/_order' },
@@ -169,7 +152,7 @@ const pages: FastifyPluginAsync<Options> = async (app, { startPayment }) => {
   // referrer policy makes browsers send `Origin: null`.
   app.post<OrderRoute>('/o/:token/pay', { config: { rateLimit } }, async (request, reply) => {
     const order = await findOrder(request)
-    return reply.redirect(await startPayment(order, `/o/${request.params.token}`), 303)
+    return reply.redirect(await startPayment(app, order, `/o/${request.params.token}`), 303)
   })
 
   app.post<OrderRoute>('/o/:token/cancel', async (request, reply) => {

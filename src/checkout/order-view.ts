@@ -4,6 +4,7 @@ import type { HistoryEntry, Order } from '../orders/order.js'
 import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
 import { findLatestAttempt, isUnresolved } from '../orders/attempt.js'
 import { getBalance, isReceived, isSameAmount, type Payment } from '../payments/payment.js'
+import { formatMoney } from '../core/formatting/money-formatter.js'
 import {
   formatMass,
   formatRoundedMass,
@@ -93,9 +94,9 @@ function findTime(history: readonly HistoryEntry[], status: OrderStatus) {
 function buildSteps(
   order: Order,
   history: readonly HistoryEntry[],
-  { certificate, payment = null, formatDate }: ViewOptions,
+  { certificate, payment = null, format: { time } }: ViewOptions,
 ): Step[] {
-  const format = (timestamp: string | null) => (timestamp === null ? null : formatDate(timestamp))
+  const format = (timestamp: string | null) => (timestamp === null ? null : time(timestamp))
   const { status } = order
   const received: Step = { label: 'Order received', at: format(order.placedAt), state: 'done' }
   if (status === 'cancelled') {
@@ -141,9 +142,9 @@ function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: 
   if (!isAccepted || offsetMinor + serviceFeeMinor !== amountMinor) return null
   return {
     mass: formatMass(co2eKg, format.numbers),
-    perTonne: paidPerTonneMinor == null ? null : format.money(paidPerTonneMinor, currency),
-    offset: format.money(offsetMinor, currency),
-    serviceFee: serviceFeeMinor === 0 ? null : format.money(serviceFeeMinor, currency),
+    perTonne: paidPerTonneMinor == null ? null : formatMoney(paidPerTonneMinor, currency),
+    offset: formatMoney(offsetMinor, currency),
+    serviceFee: serviceFeeMinor === 0 ? null : formatMoney(serviceFeeMinor, currency),
   }
 }
 
@@ -163,7 +164,6 @@ interface ViewOptions {
   /** Whether the page shows how to pay through Stripe */
   isOnline?: boolean
   format: PageFormat
-  formatDate: (timestamp: string) => string
 }
 
 /** What a guest sees of an order. Notes and other data for administrators are left out. */
@@ -173,7 +173,7 @@ export function buildOrderView(
   options: ViewOptions,
 ) {
   const { certificate, paymentInstructions, payment = null } = options
-  const { isOnline = false, format, formatDate } = options
+  const { isOnline = false, format } = options
   const { checkout, status } = order
   return {
     orderNumber: order.orderNumber,
@@ -189,7 +189,7 @@ export function buildOrderView(
       path: `/c/${certificate.code}`,
       pdfProblem: certificate.pdfProblem,
     },
-    total: format.money(order.amountMinor, order.currency),
+    total: formatMoney(order.amountMinor, order.currency),
     parts: buildParts(order, format),
     mass: formatMass(order.co2eKg, format.numbers),
     share:
@@ -209,16 +209,16 @@ export function buildOrderView(
     },
     beneficiary: checkout?.beneficiary ?? null,
     isPublic: checkout?.isPublic ?? false,
-    placedOn: formatDate(order.placedAt),
+    placedOn: format.time(order.placedAt),
     /** What was paid, if the total was changed later */
     paid:
       payment?.state === 'paid' && !isSameAmount(payment, order)
-        ? format.money(payment.amountMinor, payment.currency)
+        ? formatMoney(payment.amountMinor, payment.currency)
         : null,
     refunded:
       payment === null || payment.refundedMinor === 0
         ? null
-        : format.money(payment.refundedMinor, payment.currency),
+        : formatMoney(payment.refundedMinor, payment.currency),
     payment:
       status === 'pending' && !isOnline
         ? { instructions: paymentInstructions, reference: order.orderNumber }

@@ -1,6 +1,7 @@
+import type { FastifyInstance } from 'fastify'
 import type { Order } from '../orders/order.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
-import type { PageFormat } from '../core/formatting/mass-formatter.js'
+import { formatMoney } from '../core/formatting/money-formatter.js'
 
 /**
  * Values of the order page's `payment` parameter, which Stripe's return links and our redirects
@@ -11,16 +12,6 @@ type PaymentReturn = (typeof RETURNS)[number]
 
 export const toPaymentReturn = (value: unknown): PaymentReturn | null =>
   RETURNS.find((name) => name === value) ?? null
-
-interface PaymentView {
-  title: string
-  text: string
-  /** A problem to show first */
-  alert: string | null
-  canPay: boolean
-  /** Whether the page should reload soon */
-  isChecking: boolean
-}
 
 const ALERTS: Partial<Record<PaymentReturn, string>> = {
   unavailable:
@@ -50,12 +41,12 @@ export function buildPaymentView(
   { status, amountMinor, currency }: Order,
   payment: Payment | null,
   from: PaymentReturn | null,
-  { money }: PageFormat,
-): PaymentView | null {
+) {
   if (status !== 'pending') return null
-  const amount = money(amountMinor, currency)
+  const amount = formatMoney(amountMinor, currency)
+  /** `isChecking`: the page should reload soon; `alert`: a problem to show first */
   const view = { alert: null, canPay: false, isChecking: false }
-  if (payment !== null && payment.state === 'processing') {
+  if (payment?.state === 'processing') {
     return {
       ...view,
       title: 'Your payment is being processed',
@@ -63,7 +54,7 @@ export function buildPaymentView(
     }
   }
   if (payment !== null && isReceived(payment)) {
-    const received = money(getBalance(payment), payment.currency)
+    const received = formatMoney(getBalance(payment), payment.currency)
     return {
       ...view,
       title: 'We need to check your payment',
@@ -89,4 +80,22 @@ export function buildPaymentView(
     canPay: true,
     isChecking: false,
   }
+}
+
+/**
+ * Starts the payment of an order. Returns the URL where the guest pays: Stripe's page, or the order
+ * page, which shows how to pay or why payment is not possible now.
+ *
+ * @param path of the order page
+ */
+export async function startPayment(
+  { payments, publicBaseUrl }: FastifyInstance,
+  order: Order,
+  path: string,
+): Promise<string> {
+  const { service } = payments
+  if (order.checkout?.paymentMethod !== 'stripe' || service === null) return path
+  const started = await service.start(order, `${publicBaseUrl()}${path}`)
+  if (started.outcome === 'redirect') return started.url
+  return started.outcome === 'unavailable' ? `${path}?payment=unavailable` : path
 }

@@ -1,10 +1,12 @@
-import type { CreateResult, OrderStore } from '../orders/store/order-store.js'
+import type { FastifyInstance } from 'fastify'
+import { Problem } from '../core/http/problem.js'
+import { MINUTE_MS } from '../core/time.js'
+import { toMailbox } from '../core/validation/email-address.js'
 import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
 import type { PaymentMethod } from '../orders/checkout.js'
 import type { NewOrder, Order } from '../orders/order.js'
+import type { CreateResult } from '../orders/store/order-store.js'
 import type { OrderForm } from './order-form.js'
-import type { OrderLimits } from './order-limits.js'
-import type { OrderLinks } from './order-links.js'
 import { hashTrip, type OrderedTrip } from './ordered-trip.js'
 import type { Price } from './price-trip.js'
 import type { Quote } from './quotes.js'
@@ -24,12 +26,6 @@ type PlaceOrderResult =
   | { outcome: 'created' | 'replayed'; order: Order; token: string }
   /** An order with different values was already created from this form. */
   | { outcome: 'idempotency_key_reused' }
-
-interface Options {
-  store: OrderStore
-  links: OrderLinks
-  limits: OrderLimits
-}
 
 /** The price that a guest accepts, as the checkout of an order keeps it. */
 export const toCheckoutPrice = (price: Price) => ({
@@ -67,15 +63,51 @@ const toNewOrder = ({ trip, details, isPublic, quote, paymentMethod }: GuestOrde
   },
 })
 
+const LIMIT_WINDOW_MS = 60 * MINUTE_MS
+
+/**
+ * Returns a function that counts an order towards the limits of a client and an email address. It
+ * throws a Problem (429) when a limit is reached, and returns a function that undoes the count.
+ */
+function createOrderLimits({ config, stateStore, hashIdentifier }: FastifyInstance) {
+  return async (client: string, email: string): Promise<() => Promise<void>> => {
+    const clientKey = `orders:client:${hashIdentifier('order client', client)}`
+    const emailKey = `orders:email:${hashIdentifier('order email', toMailbox(email))}`
+    const consumed: string[] = []
+    const refund = async (): Promise<void> => {
+      for (const key of consumed.splice(0)) await stateStore.refund(key)
+    }
+    for (const [key, limit] of [
+      [clientKey, config.ORDER_LIMIT_PER_CLIENT],
+      [emailKey, config.ORDER_LIMIT_PER_EMAIL],
+    ] as const) {
+      const waitMs = await stateStore.consume(key, { limit, windowMs: LIMIT_WINDOW_MS })
+      if (waitMs > 0) {
+        await refund()
+        const minutes = Math.ceil(waitMs / MINUTE_MS)
+        throw new Problem(
+          429,
+          `Too many orders. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`,
+          { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } },
+        )
+      }
+      consumed.push(key)
+    }
+    return refund
+  }
+}
+
 /** Creates guest orders: one for each form, however often it is submitted. */
-export function createOrderPlacer({ store, links, limits }: Options) {
+export function createOrderPlacer(app: FastifyInstance) {
+  const { orders: store, orderLinks: links } = app
+  const countOrder = createOrderLimits(app)
   // Requests from one form are processed one at a time, so that repeated requests do not count
   // towards the limits.
   const inSequence = createKeyedMutex()
 
   /** Throws a Problem: 429 if a limit is reached, 503 if the store is unavailable. */
   async function create(order: NewOrder, key: string, client: string): Promise<CreateResult> {
-    const refund = await limits.consume(client, order.customerEmail)
+    const refund = await countOrder(client, order.customerEmail)
     let outcome: CreateResult['outcome'] | null = null
     try {
       const created = await store.create(order, GUEST, key)

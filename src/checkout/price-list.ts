@@ -15,13 +15,6 @@ export interface Offer {
 /** The offers, the provider's default first; at least one. */
 export type Offers = readonly [Offer, ...Offer[]]
 
-export interface PriceList {
-  /** Returns the offers. Throws a Problem (503) if their prices are unknown. */
-  read(): Promise<Offers>
-  /** Returns the offers; `null` if that would take too long, or if their prices are unknown. */
-  readQuickly(): Promise<Offers | null>
-}
-
 /** Prices that are older than this are reloaded, but are used until the new ones are available. */
 const FRESH_MS = 60_000
 /** Prices that are older than this count as unknown. Equals the validity of a quote. */
@@ -29,11 +22,6 @@ const MAX_AGE_MS = 30 * 60_000
 /** Pause before the next attempt after prices could not be read. */
 const RETRY_MS = 10_000
 const MAX_DELAY_MS = 300
-
-const createUnknownPricesProblem = (): Problem =>
-  new Problem(503, 'Offset prices are unavailable at the moment. Try again in a minute.', {
-    headers: { 'retry-after': '60' },
-  })
 
 const isPrice = ({ amountMinor, currency }: Amount): boolean =>
   Number.isSafeInteger(amountMinor) && amountMinor > 0 && isCurrency(currency)
@@ -68,7 +56,7 @@ export function createPriceList(
 function createProviderPriceList(
   source: Pick<OffsetOrderSource, 'listPortfolios'>,
   price: Amount | null,
-): PriceList {
+) {
   let known: { offers: Offers; readAt: number } | null = null
   let reading: Promise<void> | null = null
   let failedAt = -Infinity
@@ -102,11 +90,22 @@ function createProviderPriceList(
   }
 
   return {
-    async read() {
+    /** Returns the offers. Throws a Problem (503) if their prices are unknown. */
+    async read(): Promise<Offers> {
       const offers = await read(refreshOnce)
-      if (offers === null) throw createUnknownPricesProblem()
-      return offers
+      if (offers !== null) return offers
+      throw new Problem(
+        503,
+        'Offset prices are unavailable at the moment. Try again in a minute.',
+        {
+          headers: { 'retry-after': '60' },
+        },
+      )
     },
-    readQuickly: () => read(() => Promise.race([refreshOnce(), sleep(MAX_DELAY_MS)])),
+    /** Returns the offers; `null` if that would take too long, or if their prices are unknown. */
+    readQuickly: (): Promise<Offers | null> =>
+      read(() => Promise.race([refreshOnce(), sleep(MAX_DELAY_MS)])),
   }
 }
+
+export type PriceList = ReturnType<typeof createProviderPriceList>

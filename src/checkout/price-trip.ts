@@ -1,16 +1,29 @@
 import { calculateEstimate } from '../calculator/estimate.js'
 import type { Calculation } from '../calculator/calculator-data.js'
+import type { Amount } from '../orders/amount.js'
 import { Order } from '../orders/order.js'
 import { getSharedGrams, type Share } from '../orders/share.js'
-import type { Amount } from '../orders/amount.js'
-import { calculatePriceParts, type GetPriceTerms, type PriceParts } from './price-parts.js'
 
-const GRAMS_PER_TONNE = 1_000_000
-const MAX_GRAMS = (Order.properties.co2eKg.maximum ?? Infinity) * 1000
-const MAX_AMOUNT_MINOR = Order.properties.amountMinor.maximum ?? Infinity
+interface PriceTerms {
+  /** Hundredths of a percent: 250 is 2.5% */
+  serviceFee: number
+  /** Smallest amount; 0 for none */
+  minimumMinor: number
+  /** Amounts are multiples of this; 1 if omitted */
+  stepMinor?: number
+  /** Largest amount, if there is one */
+  maximumMinor?: number
+}
+
+/** Returns the price terms of a currency. */
+export type GetPriceTerms = (currency: string) => PriceTerms
 
 /** What an order costs. Amounts are in minor units. */
-export interface Price extends PriceParts {
+export interface Price {
+  offsetMinor: number
+  serviceFeeMinor: number
+  /** The sum: what the guest pays */
+  amountMinor: number
   currency: string
   /** The price of a tonne of credits, without the service fee */
   pricePerTonneMinor: number
@@ -25,19 +38,54 @@ export interface Price extends PriceParts {
   co2eKg: number
 }
 
+/** A price; or why there is none that a customer can pay. */
+export type PriceResult =
+  { outcome: 'priced'; price: Price } | { outcome: 'too_small' | 'too_large' }
+
+const GRAMS_PER_TONNE = 1_000_000
+const MAX_GRAMS = (Order.properties.co2eKg.maximum ?? Infinity) * 1000
+const MAX_AMOUNT_MINOR = Order.properties.amountMinor.maximum ?? Infinity
+
+/** 100% in hundredths of a percent */
+const WHOLE = 10_000n
+
+/** Divides a non-negative value and rounds up. */
+const divideUp = (value: bigint, divisor: bigint): bigint => (value + divisor - 1n) / divisor
+
+/** Divides a non-negative value and rounds half up. */
+const divide = (value: bigint, divisor: bigint): bigint => (2n * value + divisor) / (2n * divisor)
+
+/**
+ * Calculates what a customer pays for a mass of credits. Their price is rounded up to the minor
+ * unit, as the provider also does, so that the customer never pays less than the provider
+ * charges. The service fee is rounded half up. If the price is below the minimum or between two
+ * steps, the service fee is increased to reach the minimum or the next step. Pure.
+ *
+ * @param grams a whole number
+ * @param pricePerTonneMinor a whole number of minor units
+ */
+export function calculatePriceParts(
+  grams: number,
+  pricePerTonneMinor: number,
+  { serviceFee, minimumMinor, stepMinor = 1 }: PriceTerms,
+) {
+  const offset = divideUp(BigInt(grams) * BigInt(pricePerTonneMinor), BigInt(GRAMS_PER_TONNE))
+  const fee = divide(offset * BigInt(serviceFee), WHOLE)
+  const offsetMinor = Number(offset)
+  const amountMinor =
+    Math.ceil(Math.max(Number(offset + fee), minimumMinor) / stepMinor) * stepMinor
+  return { offsetMinor, serviceFeeMinor: amountMinor - offsetMinor, amountMinor }
+}
+
+/** What a mass costs with the service fee, but without minimum and steps, in minor units. */
+const getUnlimitedAmount = (grams: number, pricePerTonneMinor: number, serviceFee: number) =>
+  calculatePriceParts(grams, pricePerTonneMinor, { serviceFee, minimumMinor: 0 }).amountMinor
+
 /** What a tonne costs as paid, in minor units. */
 export const getPaidPerTonne = (
   { amountMinor, currency }: Amount,
   getTerms: GetPriceTerms,
-): number => {
-  const { serviceFee } = getTerms(currency)
-  return calculatePriceParts(GRAMS_PER_TONNE, amountMinor, { serviceFee, minimumMinor: 0 })
-    .amountMinor
-}
-
-/** A price; or why there is none that a customer can pay. */
-export type PriceResult =
-  { outcome: 'priced'; price: Price } | { outcome: 'too_small' | 'too_large' }
+): number => getUnlimitedAmount(GRAMS_PER_TONNE, amountMinor, getTerms(currency).serviceFee)
 
 /** Tells a customer why there is no price. */
 export const describeNoPrice = ({ outcome }: { outcome: string }): string =>
@@ -60,17 +108,15 @@ export function priceMass(
   if (grams > MAX_GRAMS) return { outcome: 'too_large' }
   const { amountMinor: pricePerTonneMinor, currency } = pricePerTonne
   const terms = getTerms(currency)
-  const noLimits = { serviceFee: terms.serviceFee, minimumMinor: 0 }
+  const { serviceFee, minimumMinor, maximumMinor = Infinity } = terms
   const parts = calculatePriceParts(grams, pricePerTonneMinor, terms)
-  const { maximumMinor = Infinity, minimumMinor } = terms
   if (parts.amountMinor > Math.min(MAX_AMOUNT_MINOR, maximumMinor)) return { outcome: 'too_large' }
-  const unlimited = calculatePriceParts(grams, pricePerTonneMinor, noLimits)
   const price: Price = {
     ...parts,
     currency,
     pricePerTonneMinor,
     paidPerTonneMinor: getPaidPerTonne(pricePerTonne, getTerms),
-    isMinimum: unlimited.amountMinor < minimumMinor,
+    isMinimum: getUnlimitedAmount(grams, pricePerTonneMinor, serviceFee) < minimumMinor,
     co2eKg: grams / 1000,
   }
   return { outcome: 'priced', price }

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { Type, type TInteger } from '@sinclair/typebox'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
@@ -51,6 +51,13 @@ const QuoteRequest = Type.Unsafe<QuoteBody>({
   examples: [{ ...EXAMPLES.fuel, sharePercent: 100 }],
 })
 
+const nullable = (schema: TInteger, note: string) =>
+  Type.Unsafe<number | null>({
+    ...schema,
+    type: ['integer', 'null'],
+    description: `${schema.description}; ${note}`,
+  })
+
 const amount = (description: string) => Type.Integer({ description })
 
 const QuoteResponse = Type.Object(
@@ -70,16 +77,8 @@ const QuoteResponse = Type.Object(
     ),
     co2eKg: Type.Number({ description: 'Mass of the credits, kg CO2e' }),
     tonnes: Type.Number({ description: 'Mass of the credits, tonnes' }),
-    sharePercent: Type.Unsafe<number | null>({
-      ...SharePercent,
-      type: ['integer', 'null'],
-      description: `${SharePercent.description}; null if forGuests was requested`,
-    }),
-    forGuests: Type.Unsafe<number | null>({
-      ...ForGuests,
-      type: ['integer', 'null'],
-      description: `${ForGuests.description}; null unless requested`,
-    }),
+    sharePercent: nullable(SharePercent, 'null if forGuests was requested'),
+    forGuests: nullable(ForGuests, 'null unless requested'),
     portfolio: Type.Unsafe<{ id: number; name: string } | null>({
       type: ['object', 'null'],
       description: "The provider's portfolio; null if no provider is configured",

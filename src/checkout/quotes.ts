@@ -3,8 +3,7 @@ import { hashJson } from '../orders/idempotency-hashes.js'
 import type { Share } from '../orders/share.js'
 import { hashTrip, type OrderedTrip } from './ordered-trip.js'
 import type { Offer, PriceList } from './price-list.js'
-import type { GetPriceTerms } from './price-parts.js'
-import { priceTrip, type Price, type PriceResult } from './price-trip.js'
+import { type GetPriceTerms, priceTrip, type Price, type PriceResult } from './price-trip.js'
 import { Problem } from '../core/http/problem.js'
 
 /** A trip, a portfolio, and the share of the trip's emissions to buy credits for. */
@@ -31,20 +30,6 @@ export interface OfferPrice {
   result: PriceResult
 }
 
-export interface Quotes {
-  /** Calculates a price. Throws a Problem (503) if prices are unknown. */
-  create(request: QuoteRequest, now?: Date): Promise<QuoteResult>
-  /**
-   * Returns the quote in a token; `null` if the token was not signed here, is for another request,
-   * or has expired.
-   */
-  read(token: string, request: QuoteRequest, now?: Date): Quote | null
-  /** Returns the price with each portfolio. Throws a Problem (503) if prices are unknown. */
-  list(trip: OrderedTrip, share: Share): Promise<OfferPrice[]>
-  /** Like `list`, but returns `null` if prices are unknown or not quickly available. */
-  listQuickly(trip: OrderedTrip, share: Share): Promise<OfferPrice[] | null>
-}
-
 interface Options {
   prices: PriceList
   signer: Signer
@@ -69,7 +54,7 @@ const findOffer = (offers: readonly Offer[], portfolioId: number | null): Offer 
   portfolioId === null ? offers[0] : offers.find(({ portfolio }) => portfolio?.id === portfolioId)
 
 /** Calculates prices and signs them, so that they stay valid. */
-export function createQuotes({ prices, signer, getTerms }: Options): Quotes {
+export function createQuotes({ prices, signer, getTerms }: Options) {
   const encode = (quote: Quote, subject: string): string => {
     const payload = Buffer.from(JSON.stringify({ ...quote, subject })).toString('base64url')
     return `${payload}.${signer.sign(payload)}`
@@ -82,7 +67,8 @@ export function createQuotes({ prices, signer, getTerms }: Options): Quotes {
     }))
 
   return {
-    async create(request, now = new Date()) {
+    /** Calculates a price. Throws a Problem (503) if prices are unknown. */
+    async create(request: QuoteRequest, now = new Date()): Promise<QuoteResult> {
       const offer = findOffer(await prices.read(), request.portfolioId)
       if (offer === undefined) return { outcome: 'portfolio_not_found' }
       const { portfolio, pricePerTonne } = offer
@@ -100,7 +86,11 @@ export function createQuotes({ prices, signer, getTerms }: Options): Quotes {
       return { outcome: 'quoted', quote, token: encode(quote, subject) }
     },
 
-    read(token, request, now = new Date()) {
+    /**
+     * Returns the quote in a token; `null` if the token was not signed here, is for another request,
+     * or has expired.
+     */
+    read(token: string, request: QuoteRequest, now = new Date()): Quote | null {
       const [payload = '', signature = ''] = token.split('.')
       if (!signer.verify(payload, signature)) return null
       // The payload is signed, so it has the shape that `create` gave it.
@@ -111,17 +101,22 @@ export function createQuotes({ prices, signer, getTerms }: Options): Quotes {
       return isValid ? quote : null
     },
 
-    list: async (trip, share) => toPrices(await prices.read(), trip, share),
+    /** Returns the price with each portfolio. Throws a Problem (503) if prices are unknown. */
+    list: async (trip: OrderedTrip, share: Share): Promise<OfferPrice[]> =>
+      toPrices(await prices.read(), trip, share),
 
-    async listQuickly(trip, share) {
+    /** Like `list`, but returns `null` if prices are unknown or not quickly available. */
+    async listQuickly(trip: OrderedTrip, share: Share): Promise<OfferPrice[] | null> {
       const offers = await prices.readQuickly()
       return offers && toPrices(offers, trip, share)
     },
   }
 }
 
+export type Quotes = ReturnType<typeof createQuotes>
+
 /** Throws a Problem (404) if ordering is off. */
-export function requireOrdering<T>(service: T | null): T {
-  if (service === null) throw new Problem(404, 'Ordering is not available here.')
-  return service
+export function requireOrdering(quotes: Quotes | null): Quotes {
+  if (quotes === null) throw new Problem(404, 'Ordering is not available here.')
+  return quotes
 }

@@ -1,7 +1,12 @@
 import type { Database } from '../database/database.js'
 import { importMany } from '../orders/store/import-many.js'
 import { StagedOrders } from '../orders/store/staged-orders.js'
-import { createDemoOrders } from './orders.js'
+import { createDemoOrders, type DemoOrder } from './orders.js'
+import { insertCertificate } from '../certificates/certificate-store.js'
+import { createCode } from '../certificates/certificate.js'
+import { toOrderContent } from '../certificates/issue-certificates.js'
+import type { DayCalendar } from '../core/formatting/day-calendar.js'
+import { createConversionCounter } from '../checkout/conversions.js'
 
 /** Adds the demo orders to an empty order store; returns whether it was empty. */
 export async function seedOrderStore(database: Database, now = new Date()): Promise<boolean> {
@@ -14,4 +19,56 @@ export async function seedOrderStore(database: Database, now = new Date()): Prom
     staged.add({ order, by, history })
   }
   return (await importMany(database, staged, { maxConflicts: 1 })).total === 0
+}
+
+/** Adds the certificates of the fulfilled guest orders, as if they had been issued at once. */
+export const addCertificates = (database: Database, orders: Iterable<DemoOrder>): Promise<void> =>
+  database.write(async (tx) => {
+    for (const { order } of orders) {
+      const { id, checkout, retirement, fulfilledAt, placedAt } = order
+      if (checkout === null || retirement === null || fulfilledAt === null) continue
+      const content = {
+        ...toOrderContent(order, null),
+        orderedAt: placedAt,
+        projects: [],
+        provider: null,
+      }
+      const certificate = { code: createCode(), orderId: id, issuedAt: fulfilledAt, content }
+      await insertCertificate(tx, certificate, `demo_${id}`)
+    }
+  })
+
+/** Approximate number of results viewed, and of codes scanned, per guest order */
+const RESULTS_PER_ORDER = 3
+const SCANS_PER_ORDER = 5
+
+/**
+ * Adds the conversion counts of the demo: the guest orders, and for each of them, several scans and
+ * viewed results.
+ */
+export async function addConversions(
+  database: Database,
+  calendar: DayCalendar,
+  orders: Iterable<DemoOrder>,
+): Promise<void> {
+  const { consume } = createConversionCounter(database, calendar)
+  const guests = [...orders].filter(({ order }) => order.origin === 'guest')
+  await database.write(async (tx) => {
+    for (const [i, { order, history }] of guests.entries()) {
+      const isPaid = history.some(({ changes }) => changes.some(({ to }) => to === 'paid'))
+      const counted = isPaid ? { ...order, status: 'paid' as const } : order
+      await consume(tx, { id: i, at: order.updatedAt, previousStatus: null, order: counted })
+      const day = calendar.dayOf(Date.parse(order.placedAt))
+      for (const [step, count] of [
+        ['scan', SCANS_PER_ORDER],
+        ['result', RESULTS_PER_ORDER],
+      ] as const) {
+        await tx.query(
+          `INSERT INTO conversion_counts (day, step, count) VALUES (?, ?, ?)
+           ON CONFLICT (day, step) DO UPDATE SET count = conversion_counts.count + excluded.count`,
+          [day, step, count + (i % 3)],
+        )
+      }
+    }
+  })
 }

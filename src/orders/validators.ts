@@ -1,4 +1,4 @@
-import { tripSchemaExtensions as trips } from '../calculator/trip-schemas.js'
+import { tripSchemaExtensions as trips } from '../calculator/validate-calculation.js'
 import {
   crossFieldKeyword,
   createValidators,

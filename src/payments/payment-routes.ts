@@ -45,15 +45,9 @@ const PaymentResponse = Type.Object(
 const toIso = (time: number): string => new Date(time).toISOString()
 
 const toResponse = (payment: Payment) => ({
-  id: payment.id,
+  ...payment,
   method: 'stripe' as const,
   status: getPaymentStatus(payment),
-  amountMinor: payment.amountMinor,
-  currency: payment.currency,
-  refundedMinor: payment.refundedMinor,
-  dispute: payment.dispute,
-  problem: payment.problem,
-  sessionId: payment.sessionId,
   paymentIntentId: payment.intentId,
   createdAt: toIso(payment.createdAt),
   updatedAt: toIso(payment.updatedAt),

@@ -34,61 +34,50 @@ function describeProblem(payment: Payment, order: Order, format: Formatters): No
   const received = format.money(payment.amountMinor, payment.currency)
   const balance = format.money(getBalance(payment), payment.currency)
   const refunded = format.money(payment.refundedMinor, payment.currency)
+  const total = format.money(order.amountMinor, order.currency)
   switch (payment.problem) {
-    case 'differs':
-      return [
-        {
-          title: isSameAmount(payment, order)
-            ? payment.refundedMinor > 0
-              ? `${received} received, of which ${refunded} was refunded`
-              : `${received} received, but the order is not marked as paid`
-            : `${received} received, but the order total is ${format.money(order.amountMinor, order.currency)}`,
-          text: 'The order was not marked as paid. Refund the payment, or mark the order as paid if you accept it.',
-        },
-      ]
-    case 'order_cancelled':
-      return [
-        {
-          title: `${balance} received for a cancelled order`,
-          text: 'Refund it, or reopen the order.',
-        },
-      ]
-    case 'order_refunded':
-      return [
-        {
-          title: `${balance} is not refunded`,
-          text: 'The order is marked as refunded, but Stripe still has the money. Refund it, unless you have returned the money another way.',
-        },
-      ]
-    case 'paid_twice':
-      return [
-        {
-          title: `${balance} received for an order that had already been marked as paid`,
-          text: 'Refund it only if the customer has also paid in another way.',
-        },
-      ]
+    case 'differs': {
+      const difference = !isSameAmount(payment, order)
+        ? `but the order total is ${total}`
+        : payment.refundedMinor > 0
+          ? `of which ${refunded} was refunded`
+          : 'but the order is not marked as paid'
+      const text =
+        'The order was not marked as paid. Refund the payment, or mark the order as paid if you accept it.'
+      return [{ title: `${received} received, ${difference}`, text }]
+    }
+    case 'order_cancelled': {
+      const text = 'Refund it, or reopen the order.'
+      return [{ title: `${balance} received for a cancelled order`, text }]
+    }
+    case 'order_refunded': {
+      const text =
+        'The order is marked as refunded, but Stripe still has the money. Refund it, unless you have returned the money another way.'
+      return [{ title: `${balance} is not refunded`, text }]
+    }
+    case 'paid_twice': {
+      const title = `${balance} received for an order that had already been marked as paid`
+      const text = 'Refund it only if the customer has also paid in another way.'
+      return [{ title, text }]
+    }
     default:
       return []
   }
 }
 
-const describeDispute = (payment: Payment): Notice[] =>
-  isDisputed(payment)
-    ? [
-        {
-          title:
-            payment.dispute === 'lost'
-              ? 'The dispute was lost'
-              : 'The customer disputes the payment',
-          text:
-            payment.dispute === 'lost'
-              ? 'The bank has returned the money to the customer.'
-              : 'Respond in the Stripe Dashboard before the deadline, or the money will be returned to the customer.',
-        },
-      ]
-    : []
+const LOST_DISPUTE: Notice = {
+  title: 'The dispute was lost',
+  text: 'The bank has returned the money to the customer.',
+}
+const OPEN_DISPUTE: Notice = {
+  title: 'The customer disputes the payment',
+  text: 'Respond in the Stripe Dashboard before the deadline, or the money will be returned to the customer.',
+}
 
-const formatDispute = (dispute: string): string => dispute.replaceAll('_', ' ')
+const describeDispute = (payment: Payment): Notice[] => {
+  if (!isDisputed(payment)) return []
+  return [payment.dispute === 'lost' ? LOST_DISPUTE : OPEN_DISPUTE]
+}
 
 /** The first problem of the payments that needs attention; `undefined` if there is none. */
 function findNextStep(payments: readonly PaymentView[]): NextStep | undefined {
@@ -178,7 +167,7 @@ function buildPaymentViews(
       amount: format.money(payment.amountMinor, payment.currency),
       refunded:
         payment.refundedMinor === 0 ? null : format.money(payment.refundedMinor, payment.currency),
-      dispute: payment.dispute === null ? null : formatDispute(payment.dispute),
+      dispute: payment.dispute?.replaceAll('_', ' ') ?? null,
       sessionId: payment.sessionId,
       intentId: payment.intentId,
       at: new Date(payment.createdAt).toISOString(),

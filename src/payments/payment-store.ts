@@ -2,45 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Database, Queryable } from '../database/database.js'
 import type { Order } from '../orders/order.js'
 import type { PaymentFilter } from '../orders/order-filters.js'
-import type { Payment, PaymentProblem, PaymentState } from './payment.js'
+import type { Payment } from './payment.js'
 
-interface PaymentRow {
-  id: string
-  order_id: string
-  number: number
-  state: PaymentState
-  amount_minor: number
-  currency: string
-  session_id: string | null
-  intent_id: string | null
-  refunded_minor: number
-  dispute: string | null
-  problem: PaymentProblem | null
-  settled_at: number | null
-  created_at: number
-  updated_at: number
-  check_at: number | null
-  revision: number
-}
-
-const toPayment = (row: PaymentRow): Payment => ({
-  id: row.id,
-  orderId: row.order_id,
-  number: row.number,
-  state: row.state,
-  amountMinor: row.amount_minor,
-  currency: row.currency,
-  sessionId: row.session_id,
-  intentId: row.intent_id,
-  refundedMinor: row.refunded_minor,
-  dispute: row.dispute,
-  problem: row.problem,
-  settledAt: row.settled_at,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  checkAt: row.check_at,
-  revision: row.revision,
-})
+/** The columns of a payment, named as its fields. */
+const COLUMNS = `id, order_id AS "orderId", number, state, amount_minor AS "amountMinor", currency,
+  session_id AS "sessionId", intent_id AS "intentId", refunded_minor AS "refundedMinor", dispute,
+  problem, settled_at AS "settledAt", created_at AS "createdAt", updated_at AS "updatedAt",
+  check_at AS "checkAt", revision`
 
 /** Filters apply only to the latest payment of an order. */
 const IS_LATEST = `NOT EXISTS (SELECT 1 FROM payments AS newer
@@ -61,17 +29,12 @@ const FILTER_CONDITIONS: Record<PaymentFilter, string> = {
   problem: "problem IS NOT NULL OR dispute IN ('needs_response', 'warning_needs_response')",
 }
 
-async function selectPayments(
+const selectPayments = (
   tx: Queryable,
   condition: string,
   values: readonly (string | number)[],
-): Promise<Payment[]> {
-  const rows = await tx.query<PaymentRow>(
-    `SELECT * FROM payments WHERE ${condition} ORDER BY number DESC`,
-    values,
-  )
-  return rows.map(toPayment)
-}
+): Promise<Payment[]> =>
+  tx.query(`SELECT ${COLUMNS} FROM payments WHERE ${condition} ORDER BY number DESC`, values)
 
 /** Returns the latest payment of each order, by order ID. */
 export async function findLatestPayments(
@@ -144,11 +107,11 @@ export function createPaymentStore(database: Database) {
     /** Changes a payment; returns `null` if it has been changed since it was read. */
     async update(payment: Payment, changes: Partial<Payment>): Promise<Payment | null> {
       const next = { ...payment, ...changes }
-      const [row] = await database.query<PaymentRow>(
+      const [updated = null] = await database.query<Payment>(
         `UPDATE payments SET state = ?, amount_minor = ?, currency = ?, session_id = ?,
            intent_id = ?, refunded_minor = ?, dispute = ?, problem = ?, settled_at = ?,
            updated_at = ?, check_at = ?, revision = revision + 1
-         WHERE id = ? AND revision = ? RETURNING *`,
+         WHERE id = ? AND revision = ? RETURNING ${COLUMNS}`,
         [
           next.state,
           next.amountMinor,
@@ -165,7 +128,7 @@ export function createPaymentStore(database: Database) {
           payment.revision,
         ],
       )
-      return row === undefined ? null : toPayment(row)
+      return updated
     },
 
     /**
@@ -185,18 +148,17 @@ export function createPaymentStore(database: Database) {
      * Claims payments that are due for a check, so that other processes do not check them before
      * `until`.
      */
-    async takeDue(limit: number, until: number): Promise<Payment[]> {
+    takeDue(limit: number, until: number): Promise<Payment[]> {
       const now = Date.now()
-      const rows = await database.write((tx) =>
-        tx.query<PaymentRow>(
+      return database.write((tx) =>
+        tx.query<Payment>(
           `UPDATE payments SET check_at = ?
            WHERE check_at <= ? AND id IN (
              SELECT id FROM payments WHERE check_at <= ? ORDER BY check_at LIMIT ?
-           ) RETURNING *`,
+           ) RETURNING ${COLUMNS}`,
           [until, now, now, limit],
         ),
       )
-      return rows.map(toPayment)
     },
   }
 }

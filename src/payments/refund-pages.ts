@@ -9,12 +9,8 @@ import type { OrderRequest, OrderRoute } from '../orders/pages/order-presenter.j
 /** Requires a recent sign-in before the dialog opens, so that confirming it does not fail. */
 const REFUND = { config: { permission: 'orders:settle', recentSignIn: true } } as const
 
-type Failure = Exclude<RefundResult, { outcome: 'refunded' | 'nothing_to_refund' }>
-
-const isFailure = (result: RefundResult): result is Failure =>
-  result.outcome !== 'refunded' && result.outcome !== 'nothing_to_refund'
-
-function describeFailure(result: Failure): Notice {
+/** Why a payment was not refunded; `null` if it was, or if nothing was left to refund. */
+function describeFailure(result: RefundResult): Notice | null {
   switch (result.outcome) {
     case 'refused':
       return { title: 'Stripe refused the refund', text: result.reason, entries: [] }
@@ -30,6 +26,8 @@ function describeFailure(result: Failure): Notice {
         text: 'We couldn’t confirm that the payment was refunded. It’s safe to try again: it will be refunded only once.',
         entries: [],
       }
+    default:
+      return null
   }
 }
 
@@ -83,7 +81,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const payment = await findPayment(request)
     const result =
       payment === null || payments.service === null
-        ? ({ outcome: 'nothing_to_refund' } as const)
+        ? { outcome: 'nothing_to_refund' as const }
         : await payments.service.refund(payment.id, {
             by: request.actor,
             expectedMinor: parseExpectedAmount(request.body?.amountMinor),
@@ -95,9 +93,10 @@ const pages: FastifyPluginAsync = async (app) => {
           })
     const order = await store.get(id)
     if (order === null) return renderNotFound(reply)
-    if (isFailure(result)) {
+    const notice = describeFailure(result)
+    if (notice !== null) {
       reply.code(result.outcome === 'unavailable' ? 503 : 409)
-      return render(request, reply, order, { notice: describeFailure(result) })
+      return render(request, reply, order, { notice })
     }
     // Another request, such as a second click, may have refunded the payment first.
     const refunded = payment && (await payments.store.get(payment.id))

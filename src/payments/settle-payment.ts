@@ -43,9 +43,12 @@ async function wasMarkedByStripe(store: Store, order: Order): Promise<boolean> {
   )
 }
 
-type Decision =
-  | { type: 'none'; problem: PaymentProblem | null; isSettled: boolean }
-  | { type: 'status'; status: LiveStatus; isSettled: boolean }
+interface Decision {
+  /** The new status of the order; `null` if it stays as it is */
+  status: LiveStatus | null
+  problem: PaymentProblem | null
+  isSettled: boolean
+}
 
 /**
  * Decides what to do with an order, based on its state and the state of its payment. Pure.
@@ -55,10 +58,11 @@ type Decision =
  */
 function decideSettlement(order: Order, payment: Payment, isMarkedByStripe: boolean): Decision {
   const isSettled = payment.settledAt !== null
-  const none = (problem: PaymentProblem | null, settled = isSettled): Decision => ({
-    type: 'none',
-    problem,
-    isSettled: settled,
+  const none = (problem: PaymentProblem | null): Decision => ({ status: null, problem, isSettled })
+  const settle = (status: LiveStatus | null): Decision => ({
+    status,
+    problem: null,
+    isSettled: true,
   })
   if (payment.state !== 'paid') return none(null)
   const isHere = getBalance(payment) > 0
@@ -68,23 +72,16 @@ function decideSettlement(order: Order, payment: Payment, isMarkedByStripe: bool
   }
   if (isHere && isSettled && order.status === 'pending') return none('differs')
   if (isSettled) {
-    return !isHere && (isPaid(order.status) || isRefundDue(order))
-      ? { type: 'status', status: 'refunded', isSettled }
-      : none(null)
+    return !isHere && (isPaid(order.status) || isRefundDue(order)) ? settle('refunded') : none(null)
   }
-  if (!isHere) {
-    return isMarkedByStripe ? { type: 'status', status: 'refunded', isSettled: true } : none(null)
-  }
+  if (!isHere) return isMarkedByStripe ? settle('refunded') : none(null)
   if (order.status === 'pending') {
     const isWhole = isSameAmount(payment, order) && payment.refundedMinor === 0
-    return isWhole && !isDisputed(payment)
-      ? { type: 'status', status: 'paid', isSettled: true }
-      : none('differs')
+    return isWhole && !isDisputed(payment) ? settle('paid') : none('differs')
   }
   // An administrator accepted a different amount, or this payment marked the order as paid.
-  if (isPaid(order.status) && (payment.problem === 'differs' || isMarkedByStripe))
-    return none(null, true)
-  return none('paid_twice')
+  const isAccepted = isPaid(order.status) && (payment.problem === 'differs' || isMarkedByStripe)
+  return isAccepted ? settle(null) : none('paid_twice')
 }
 
 /**
@@ -111,18 +108,14 @@ export async function settlePayment(
       isPaid(order.status) &&
       others.every((other) => other.settledAt === null) &&
       (await wasMarkedByStripe(store, order))
-    const decision = decideSettlement(order, payment, isMarkedByStripe)
-    if (decision.type === 'none') {
-      return {
-        problem: decision.problem,
-        settledAt: decision.isSettled ? settledAt : payment.settledAt,
-        order,
-      }
+    const { status, problem, isSettled } = decideSettlement(order, payment, isMarkedByStripe)
+    if (status === null) {
+      return { problem, settledAt: isSettled ? settledAt : payment.settledAt, order }
     }
     const result = await store.apply(
       order.id,
-      { type: 'edit', changes: { status: decision.status } },
-      { by: decision.status === 'paid' ? STRIPE : by, ifVersions: [order.version] },
+      { type: 'edit', changes: { status } },
+      { by: status === 'paid' ? STRIPE : by, ifVersions: [order.version] },
     )
     if (result.outcome === 'changed' || result.outcome === 'unchanged') {
       return { problem: null, settledAt, order: result.order }

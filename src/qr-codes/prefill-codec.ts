@@ -6,8 +6,7 @@ import type {
   LineUse,
 } from '../calculator/calculator-data.js'
 import { parseImoNumber, Vessel } from '../calculator/vessel.js'
-import { checker } from '../calculator/trip-schemas.js'
-import { validateCalculation } from '../calculator/validate-calculation.js'
+import { checker, validateCalculation } from '../calculator/validate-calculation.js'
 import { parseJson } from '../core/validation/is-object.js'
 
 /** The content of a code: a calculation, its vessel and the time of creation. */

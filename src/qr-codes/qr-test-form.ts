@@ -7,7 +7,7 @@ import {
 import { parseCalculatorForm, type CalculatorForm } from '../calculator/calculator-form.js'
 import { EXAMPLES } from '../calculator/examples.js'
 import { describeMissingField, listFieldNames } from '../calculator/form-view.js'
-import { checker } from '../calculator/trip-schemas.js'
+import { checker } from '../calculator/validate-calculation.js'
 import { Vessel } from '../calculator/vessel.js'
 import { parseNumber } from '../core/formatting/number-input.js'
 import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-schemas.js'

@@ -10,7 +10,7 @@ import { CALCULATOR_NAMES, CHOICES, buildFormView } from '../../src/calculator/f
 import { calculateEstimate } from '../../src/calculator/estimate.js'
 import { Estimate } from '../../src/calculator/estimate-schema.js'
 import { buildResultView } from '../../src/calculator/result-view.js'
-import { tripSchemaExtensions } from '../../src/calculator/trip-schemas.js'
+import { tripSchemaExtensions } from '../../src/calculator/validate-calculation.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { getNumberFormatter } from '../../src/core/formatting/number-formatter.js'
 import { parseListQuery } from '../../src/orders/list-query.js'

@@ -6,7 +6,7 @@ import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { createPaymentStore } from '../../src/payments/payment-store.js'
-import { calculatePriceParts } from '../../src/checkout/price-parts.js'
+import { calculatePriceParts } from '../../src/checkout/price-trip.js'
 import {
   getChargeLimits,
   toStripeAmount,

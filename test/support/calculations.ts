@@ -15,7 +15,7 @@ import {
 import { BURNT_FUEL_TYPES, type FuelType } from '../../src/calculator/factors/editions.js'
 import { FRAMEWORKS } from '../../src/calculator/factors/frameworks.js'
 import { parseImoNumber, type Vessel } from '../../src/calculator/vessel.js'
-import { findImplausibleValues } from '../../src/calculator/trip-schemas.js'
+import { findImplausibleValues } from '../../src/calculator/validate-calculation.js'
 
 /** A positive number up to a maximum. */
 const positive = (maximum: number) =>

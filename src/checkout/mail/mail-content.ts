@@ -1,5 +1,5 @@
 import type { OrderView } from '../order-view.js'
-import type { MailType } from './mail-types.js'
+import type { MailType } from './message.js'
 
 interface Opening {
   /** The subject, and the heading of the email */
@@ -127,4 +127,40 @@ export function buildMailContent(
   }
 }
 
-export type MailContent = ReturnType<typeof buildMailContent>
+type MailContent = ReturnType<typeof buildMailContent>
+
+/**
+ * Writes the plain text of an email; its HTML is in templates/mail.
+ *
+ * @param url of the certificate or of the order's page
+ */
+export function formatMailText(
+  content: MailContent,
+  url: string,
+  orderUrl: string,
+  brandName: string,
+): string {
+  const { title, paragraphs, payment, link, receipt, total, details } = content
+  const toLine = ({ label, value }: Row) => `${label}: ${value}`
+  const blocks = [
+    [title],
+    ...paragraphs.map((paragraph) => [paragraph]),
+    payment === null
+      ? []
+      : [
+          `How to pay ${payment.total}:`,
+          ...payment.lines,
+          toLine({ label: 'Payment reference', value: payment.reference }),
+        ],
+    [`${link}:`, url],
+    url === orderUrl ? [] : ['Your order, with the PDF of the certificate:', orderUrl],
+    [...receipt, { label: 'Total', value: total }].map(toLine),
+    details.map(toLine),
+    [
+      'Anyone who has the link in this email can see the order. You received this email because your address was given for this order.',
+    ],
+    ['-- ', brandName],
+  ]
+  const texts = blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
+  return `${texts.join('\n\n')}\n`
+}

@@ -1,13 +1,16 @@
-import type { OrderStore } from '../../orders/store/order-store.js'
-import { isCustomer } from '../../orders/erasure.js'
+import type { FastifyInstance } from 'fastify'
+import { findOrderCertificate } from '../../certificates/certificate-store.js'
+import { isValid } from '../../certificates/certificate.js'
+import { HOUR_MS, MINUTE_MS } from '../../core/time.js'
 import type { Message } from '../../events/outbox.js'
 import type { Sender, SendResult } from '../../events/outbox-worker.js'
 import { MAX_SEND_MS, type MailDelivery } from '../../mail/mail-delivery.js'
-import type { RenderMail } from './mail-renderer.js'
-import type { FindMailObstacle } from './mail-obstacles.js'
-import type { MailType } from './mail-types.js'
-import { getPayload, MAIL_QUEUE } from './message.js'
-import { HOUR_MS, MINUTE_MS } from '../../core/time.js'
+import { findLatestAttempt } from '../../orders/attempt.js'
+import { isCustomer } from '../../orders/erasure.js'
+import type { Order } from '../../orders/order.js'
+import { isReceived } from '../../payments/payment.js'
+import { createMailRenderer } from './mail-renderer.js'
+import { type MailType, isStillTrue, getPayload, MAIL_QUEUE } from './message.js'
 
 /** Three days, so that no email is lost if the mail server is down for a weekend. */
 const RETRY_DELAYS_MS = [
@@ -27,32 +30,44 @@ const CONCURRENCY = 3
 /** Time to read the order and record the attempt */
 const GRACE_MS = 15_000
 
-interface Options {
-  store: Pick<OrderStore, 'get'>
-  render: RenderMail
-  findObstacle: FindMailObstacle
-  delivery: MailDelivery
-  /** Set by tests only */
-  retryDelaysMs?: readonly number[]
+/**
+ * Returns why an email is not sent, because what it says is not true; `null` if it is true. The
+ * change that it reports may have been undone.
+ */
+async function findObstacle(
+  { database, orders: store, payments }: FastifyInstance,
+  type: MailType,
+  order: Order,
+): Promise<string | null> {
+  if (!isStillTrue(type, order.status)) return `the order is now ${order.status}`
+  if (type === 'certificate_ready') {
+    const certificate = await findOrderCertificate(database, order.id)
+    const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
+    return certificate !== null && isValid(certificate, order, attempt)
+      ? null
+      : 'there is no valid certificate'
+  }
+  if (type !== 'order_refunded') return null
+  const found = await payments.store.list(order.id)
+  if (found.some(isReceived)) return 'Stripe has not returned the money'
+  const wasRefunded =
+    order.cancelledFrom === 'refunded' || found.some(({ refundedMinor }) => refundedMinor > 0)
+  return order.status === 'refunded' || wasRefunded ? null : `the order is now ${order.status}`
 }
 
 /** Sends the emails in the outbox. */
-export function createMailSender({
-  store,
-  render,
-  findObstacle,
-  delivery,
-  retryDelaysMs = RETRY_DELAYS_MS,
-}: Options): Sender {
+export function createMailSender(app: FastifyInstance, delivery: MailDelivery): Sender {
+  const render = createMailRenderer(app)
+
   async function send(message: Message, signal: AbortSignal): Promise<SendResult> {
     const { to, orderCreatedAt, copy } = getPayload(message)
     const type = message.type as MailType
-    const order = await store.get(message.orderId ?? '')
+    const order = await app.orders.get(message.orderId ?? '')
     if (order?.createdAt !== orderCreatedAt) {
       return { outcome: 'rejected', status: null, detail: 'The order no longer exists.' }
     }
     const obstacle = isCustomer(to, order.customerEmail)
-      ? await findObstacle(type, order)
+      ? await findObstacle(app, type, order)
       : 'the address of the order was changed'
     if (obstacle !== null) {
       return { outcome: 'cancelled', status: null, detail: `Not sent, because ${obstacle}.` }
@@ -67,7 +82,7 @@ export function createMailSender({
     queuePrefix: MAIL_QUEUE,
     concurrency: CONCURRENCY,
     leaseMs: MAX_SEND_MS + GRACE_MS,
-    retryDelaysMs,
+    retryDelaysMs: RETRY_DELAYS_MS,
     send,
   }
 }

@@ -1,9 +1,10 @@
-import type { FastifyPluginAsync } from 'fastify'
-import { getLocale } from '../../core/http/locale.js'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Slice } from '../../events/outbox.js'
-import { getFormatters } from '../../core/formatting/formatters.js'
-import { buildMailView } from './mail-view.js'
+import { buildMailView, buildOrderMailsView } from './mail-view.js'
+import { Problem } from '../../core/http/problem.js'
+import type { Order } from '../../orders/order.js'
 
+const READ = { config: { permission: 'orders:read' } } as const
 const MAIL = { config: { permission: 'mail:manage' } } as const
 
 const EMAIL_URL = '/admin/settings/email'
@@ -25,6 +26,10 @@ const FILTERS = [
   },
 ] as const satisfies readonly { where: Partial<Slice>; [field: string]: unknown }[]
 
+interface OrderRoute {
+  Params: { id: string; mailId: string }
+}
+
 interface Query {
   page?: unknown
   state?: unknown
@@ -33,14 +38,15 @@ interface Query {
 const parsePage = (text: unknown): number =>
   typeof text === 'string' && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1
 
-/** Settings: whether emails are sent, and the log of all emails. */
+/** Settings: whether emails are sent, and the log of all emails; the emails about an order. */
 const pages: FastifyPluginAsync = async (app) => {
-  const { mail } = app
+  const { orders: store, mail } = app
+  const { getRequestFormatters } = app.orderPage
+  const isConfigured = mail.description !== null
   app.settings.addPage({ href: EMAIL_URL, label: 'Email', permission: 'mail:manage' })
 
   app.get<{ Querystring: Query }>(EMAIL_URL, MAIL, async (request, reply) => {
-    const locale = getLocale(request.headers['accept-language'])
-    const format = getFormatters(locale, app.config.TIME_ZONE)
+    const format = getRequestFormatters(request)
     const page = parsePage(request.query.page)
     const filter = FILTERS.find(({ state }) => state === request.query.state) ?? FILTERS[0]
     const { items, total } = await mail.list({
@@ -56,7 +62,7 @@ const pages: FastifyPluginAsync = async (app) => {
       {
         description: mail.description,
         timeZone: app.config.TIME_ZONE,
-        mails: items.map((item) => buildMailView(item, mail.description !== null, format)),
+        mails: items.map((item) => buildMailView(item, isConfigured, format)),
         filters: FILTERS.map(({ label, state }) => ({
           label,
           href: state === null ? EMAIL_URL : `${EMAIL_URL}?state=${state}`,
@@ -67,6 +73,30 @@ const pages: FastifyPluginAsync = async (app) => {
         next: page < pageCount ? toUrl(page + 1) : null,
       },
     )
+  })
+
+  async function findOrder({ params }: FastifyRequest<OrderRoute>): Promise<Order> {
+    const order = await store.get(params.id)
+    if (order === null) throw new Problem(404, 'Order not found.')
+    return order
+  }
+
+  app.get<OrderRoute>('/admin/orders/:id/mails', READ, async (request, reply) => {
+    const { id } = await findOrder(request)
+    if (!request.wantsFragment) return reply.redirect(`/admin/orders/${id}`, 303)
+    const format = getRequestFormatters(request)
+    const mails = buildOrderMailsView(id, await mail.listOfOrder(id), isConfigured, format)
+    return reply.renderView({ page: 'orders/_mails' }, { section: mails })
+  })
+
+  app.post<OrderRoute>('/admin/orders/:id/mails/:mailId/send', MAIL, async (request, reply) => {
+    const order = await findOrder(request)
+    const { mailId } = request.params
+    if (!isConfigured) throw new Problem(409, 'Emails are not configured.')
+    if (!(await mail.sendAgain(order, mailId))) throw new Problem(404, 'Email not found.')
+    request.log.info({ order: order.id, mail: mailId, by: request.actor }, 'email queued again')
+    reply.setFlash({ code: 'mail-queued', orderId: order.id })
+    return reply.redirect(`/admin/orders/${order.id}`, 303)
   })
 }
 

@@ -13,36 +13,10 @@ import {
   ORDER_FIELDS,
   parseFields,
   type FieldErrors,
-  type FieldValues,
 } from '../../orders/pages/order-fields.js'
 import { formatAmountInput } from '../../orders/pages/money-input.js'
 import { parseDateTime } from '../../core/formatting/day-calendar.js'
 import { suggestPrice, type Pricing } from './suggested-price.js'
-import type { PriceResult } from '../price-trip.js'
-import type { Amount } from '../../orders/amount.js'
-
-/** The form of a new order, as submitted. */
-export interface NewOrderForm {
-  values: FieldValues
-  status: string
-  /** As typed, in the service's time zone */
-  placedAt: string
-  calculatorType: CalculatorType | null
-  /** The fields of every calculator, so that users can switch and keep their input */
-  calculators: Record<CalculatorType, CalculatorForm>
-  /** The calculated CO2e, if the CO2e field contains it; otherwise empty */
-  calculatedCo2e: string
-  /** ID of the portfolio whose price is suggested; empty if none is selected */
-  portfolioId: string
-  /** `null` if there is no portfolio or no CO2e */
-  suggestedPrice: PriceResult | null
-  /** The suggested amount and currency, if the form contains them; otherwise empty */
-  calculatedPrice: string
-  /** By field name; calculator fields have their type as a prefix, such as `fuel.quantity` */
-  errors: FieldErrors
-  /** `null` if a field is invalid */
-  order: NewOrder | null
-}
 
 const check = checker(NewOrder)
 
@@ -56,11 +30,6 @@ const getCalculatorErrors = (type: string, { missing, errors }: CalculatorForm):
     ),
   )
 
-const formatPriceInput = ({ amountMinor, currency }: Amount) => ({
-  amount: formatAmountInput(amountMinor, currency),
-  currency,
-})
-
 /**
  * Parses the form of a new order. Until the user types another value, the CO2e is the result of the
  * selected calculator, and the amount is the price of the selected portfolio.
@@ -69,7 +38,7 @@ export function parseNewOrderForm(
   submitted: Record<string, unknown>,
   timeZone: string,
   pricing: Pricing | null,
-): NewOrderForm {
+) {
   const submittedType = normalizeFieldValue(submitted.calculatorType)
   const calculatorType = isCalculatorType(submittedType) ? submittedType : null
   const calculators = Object.fromEntries(
@@ -96,11 +65,11 @@ export function parseNewOrderForm(
   const isAmountTyped =
     typedAmount !== '' && typedPrice !== normalizeFieldValue(submitted.calculatedPrice)
   // A suggested amount is cleared when its portfolio is deselected.
-  const price = isAmountTyped
-    ? {}
-    : suggestedAmount === null
-      ? { amount: '' }
-      : formatPriceInput(suggestedAmount)
+  const suggested = suggestedAmount && {
+    amount: formatAmountInput(suggestedAmount.amountMinor, suggestedAmount.currency),
+    currency: suggestedAmount.currency,
+  }
+  const price = isAmountTyped ? {} : (suggested ?? { amount: '' })
   const parsed = parseFields(ORDER_FIELDS, { ...submitted, co2eKg, ...price })
 
   const typedPlacedAt = normalizeFieldValue(submitted.placedAt)
@@ -128,17 +97,27 @@ export function parseNewOrderForm(
   return {
     values: parsed.values,
     status,
+    /** As typed, in the service's time zone */
     placedAt: typedPlacedAt,
     calculatorType,
+    /** The fields of every calculator, so that users can switch and keep their input */
     calculators,
+    /** The calculated CO2e, if the CO2e field contains it; otherwise empty */
     calculatedCo2e: isTyped ? '' : calculatedCo2e,
+    /** ID of the portfolio whose price is suggested; empty if none is selected */
     portfolioId,
+    /** `null` if there is no portfolio or no CO2e */
     suggestedPrice,
+    /** The suggested amount and currency, if the form contains them; otherwise empty */
     calculatedPrice:
       isAmountTyped || suggestedAmount === null
         ? ''
         : `${parsed.values.amount ?? ''} ${suggestedAmount.currency}`,
+    /** By field name; calculator fields have their type as a prefix, such as `fuel.quantity` */
     errors,
+    /** `null` if a field is invalid */
     order: checked.ok && Object.keys(errors).length === 0 ? checked.value : null,
   }
 }
+
+export type NewOrderForm = ReturnType<typeof parseNewOrderForm>

@@ -3,7 +3,6 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { createPriceTerms } from '../checkout-config.js'
 import { getLocale } from '../../core/http/locale.js'
 import { getStatusPermission } from '../../orders/status-permission.js'
-import { getFormatters } from '../../core/formatting/formatters.js'
 import { buildCurrencyChoices } from '../../orders/pages/money-input.js'
 import { parseNewOrderForm, type NewOrderForm } from './new-order-form.js'
 import { buildEmissionsView, buildNewOrderView, listCalculatorErrors } from './new-order-view.js'
@@ -44,7 +43,7 @@ const pages: FastifyPluginAsync = async (app) => {
     { key, pricing, errors = {}, isDuplicate = false }: RenderOptions,
   ) {
     const locale = getRequestLocale(reply.request)
-    const format = getFormatters(locale, timeZone)
+    const format = app.orderPage.getRequestFormatters(reply.request)
     return reply.renderView(
       { page: 'orders/new-order', fragment: 'orders/_new-order-part' },
       {
@@ -65,7 +64,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const pricing = await getPricing()
     const form = parseNewOrderForm(request.body ?? {}, timeZone, pricing)
     const locale = getRequestLocale(request)
-    const format = getFormatters(locale, timeZone)
+    const format = app.orderPage.getRequestFormatters(request)
     return reply.renderView(
       { page },
       {

@@ -1,5 +1,4 @@
-import type { GetPriceTerms } from '../price-parts.js'
-import { getPaidPerTonne, priceMass, type PriceResult } from '../price-trip.js'
+import { type GetPriceTerms, getPaidPerTonne, priceMass, type PriceResult } from '../price-trip.js'
 import type { PricedPortfolio } from '../../provider/provider.js'
 import { truncateText } from '../../core/formatting/truncate-text.js'
 import type { Formatters } from '../../core/formatting/formatters.js'

@@ -1,10 +1,8 @@
-import type { FormatMoney } from './money-formatter.js'
 import { withUnit, type NumberFormatter } from './number-formatter.js'
 
 /** Formats the values of a page. */
 export interface PageFormat {
   numbers: NumberFormatter
-  money: FormatMoney
   /** Formats an ISO 8601 timestamp, depending on the page as a date, a time or both */
   time: (timestamp: string) => string
 }

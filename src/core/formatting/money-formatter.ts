@@ -40,5 +40,3 @@ export function formatMoney(amountMinor: number, currency: string): string {
   }
   return format.format(amountMinor / 10 ** digits)
 }
-
-export type FormatMoney = typeof formatMoney

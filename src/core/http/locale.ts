@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { getFormatters, type Formatters } from '../formatting/formatters.js'
-import { getNumberFormatter } from '../formatting/number-formatter.js'
+import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
 
 const LANGUAGE_TAG = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/
 
@@ -49,6 +49,10 @@ export function getLocale(acceptLanguage: string | undefined): string {
  */
 export const getDecimalSign = (acceptLanguage: string | undefined): '.' | undefined =>
   getNumberFormatter(getBrowserLocale(acceptLanguage)).decimalSign === '.' ? '.' : undefined
+
+/** Formats the numbers of a page for the browser that requests it. */
+export const getRequestNumbers = ({ headers }: Pick<FastifyRequest, 'headers'>): NumberFormatter =>
+  getNumberFormatter(getLocale(headers['accept-language']))
 
 /** Formatters for the numbers, money and dates of a page of the portal. */
 export const getRequestFormatters = ({ headers, server }: FastifyRequest): Formatters =>

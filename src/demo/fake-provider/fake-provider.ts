@@ -57,10 +57,11 @@ const check = checker(OffsetOrderRequest)
 
 /** An error in the format of Wren's API. */
 class ProviderError extends Error {
-  readonly statusCode: number
-  constructor(statusCode: number, message: string) {
+  constructor(
+    readonly statusCode: number,
+    message: string,
+  ) {
     super(message)
-    this.statusCode = statusCode
   }
 }
 

@@ -92,24 +92,18 @@ const WHOLE_UNITS = ['isk', 'ugx']
 const ZERO_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' ')
 const MAX_AMOUNT = 99_999_999
 
+const refuse = (message: string, code: string) => new StripeApiError(400, message, code)
+
 /** Checks an amount as Stripe does: https://docs.stripe.com/currencies. */
 function checkAmount(amount: number, currency: string): void {
   const step = THREE_DECIMALS.includes(currency) ? 10 : WHOLE_UNITS.includes(currency) ? 100 : 1
   if (!Number.isSafeInteger(amount) || amount % step !== 0) {
-    throw new StripeApiError(
-      400,
-      `Invalid amount: ${amount} ${currency}`,
-      'parameter_invalid_integer',
-    )
+    throw refuse(`Invalid amount: ${amount} ${currency}`, 'parameter_invalid_integer')
   }
-  if (amount > MAX_AMOUNT) throw new StripeApiError(400, 'Amount too large', 'amount_too_large')
+  if (amount > MAX_AMOUNT) throw refuse('Amount too large', 'amount_too_large')
   // Approximates Stripe's minimum of about half a US dollar.
   if (amount < (ZERO_DECIMALS.includes(currency) ? 1 : 50)) {
-    throw new StripeApiError(
-      400,
-      'The amount must convert to at least 50 cents',
-      'amount_too_small',
-    )
+    throw refuse('The amount must convert to at least 50 cents', 'amount_too_small')
   }
 }
 
@@ -119,11 +113,7 @@ function createSession(parameters: Parameters, ledger: StripeLedger, url: string
     const amount = Number(getText(price, 'unit_amount'))
     const currency = getText(price, 'currency') ?? ''
     if ((getText(getGroup(price, 'product_data'), 'name') ?? '') === '') {
-      throw new StripeApiError(
-        400,
-        'Missing required param: product_data[name]',
-        'parameter_missing',
-      )
+      throw refuse('Missing required param: product_data[name]', 'parameter_missing')
     }
     return { amount, currency }
   })
@@ -135,7 +125,7 @@ function createSession(parameters: Parameters, ledger: StripeLedger, url: string
     lines.every((line) => line.currency === currency && line.amount > 0) &&
     success !== null &&
     cancel !== null
-  if (!isValid) throw new StripeApiError(400, 'Invalid session', 'parameter_invalid')
+  if (!isValid) throw refuse('Invalid session', 'parameter_invalid')
   const total = lines.reduce((sum, { amount }) => sum + amount, 0)
   for (const { amount } of lines) if (lines.length > 1) checkAmount(Math.max(amount, 50), currency)
   checkAmount(total, currency)
@@ -205,17 +195,17 @@ function addApi(app: FastifyInstance, stripe: FakeStripe): void {
       return known.respond()
     }
     // Errors are saved too.
+    let answer: () => object
     try {
       const body = structuredClone(respond())
-      responses.set(key, { request: hash, respond: () => body })
-      return body
+      answer = () => body
     } catch (error) {
-      const throwAgain = () => {
+      answer = () => {
         throw error
       }
-      responses.set(key, { request: hash, respond: throwAgain })
-      throw error
     }
+    responses.set(key, { request: hash, respond: answer })
+    return answer()
   }
 
   app.post<{ Body: string }>('/checkout/sessions', async ({ body, headers, raw }, reply) => {
@@ -254,7 +244,7 @@ function addApi(app: FastifyInstance, stripe: FakeStripe): void {
     const refund = once({ headers, body }, reply, () => {
       if (stripe.fault === 'no_funds') {
         const message = 'Insufficient funds in your Stripe balance to refund this amount.'
-        throw new StripeApiError(400, message, 'balance_insufficient')
+        throw refuse(message, 'balance_insufficient')
       }
       return ledger.refund(
         getText(parameters, 'payment_intent') ?? '',

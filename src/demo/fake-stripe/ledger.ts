@@ -12,22 +12,26 @@ export class StripeApiError extends Error {
   }
 }
 
-export interface FakeSession {
-  id: string
-  object: 'checkout.session'
-  status: 'open' | 'complete' | 'expired'
-  payment_status: 'unpaid' | 'paid'
+/** What a request for a session sets. */
+interface SessionValues {
   amount_total: number
   currency: string
   client_reference_id: string | null
   customer_email: string | null
   metadata: Record<string, string>
+  success_url: string
+  cancel_url: string
+}
+
+export interface FakeSession extends SessionValues {
+  id: string
+  object: 'checkout.session'
+  status: 'open' | 'complete' | 'expired'
+  payment_status: 'unpaid' | 'paid'
   mode: 'payment'
   livemode: false
   created: number
   expires_at: number
-  success_url: string
-  cancel_url: string
   url: string | null
   payment_intent: string | null
 }
@@ -55,24 +59,15 @@ interface FakeCharge {
   status: 'pending' | 'succeeded' | 'failed'
 }
 
-interface FakeDispute {
+/** A refund, or a dispute. */
+interface FakeClaim {
   id: string
-  object: 'dispute'
+  object: 'refund' | 'dispute'
   amount: number
   currency: string
   charge: string
   payment_intent: string
   status: string
-}
-
-interface FakeRefund {
-  id: string
-  object: 'refund'
-  amount: number
-  currency: string
-  charge: string
-  payment_intent: string
-  status: 'succeeded'
 }
 
 /** How a payment is made; tests change the amount received. */
@@ -103,8 +98,8 @@ export function createLedger(emit: (type: string, object: object) => void) {
   const sessions: FakeSession[] = []
   const intents: FakeIntent[] = []
   const charges: FakeCharge[] = []
-  const refunds: FakeRefund[] = []
-  const disputes: FakeDispute[] = []
+  const refunds: FakeClaim[] = []
+  const disputes: FakeClaim[] = []
 
   const getSession = (id: string): FakeSession => find(sessions, id)
   const getIntent = (id: string | null): FakeIntent => find(intents, id)
@@ -129,19 +124,7 @@ export function createLedger(emit: (type: string, object: object) => void) {
     getIntent,
     getCharge,
 
-    createSession(
-      values: Pick<
-        FakeSession,
-        | 'amount_total'
-        | 'currency'
-        | 'client_reference_id'
-        | 'customer_email'
-        | 'metadata'
-        | 'success_url'
-        | 'cancel_url'
-      >,
-      getUrl: (id: string) => string,
-    ): FakeSession {
+    createSession(values: SessionValues, getUrl: (id: string) => string): FakeSession {
       const id = createId('cs_test')
       const session: FakeSession = {
         ...values,
@@ -220,7 +203,7 @@ export function createLedger(emit: (type: string, object: object) => void) {
     },
 
     /** @param amount `null` refunds the remaining amount */
-    refund(intentId: string, amount: number | null): FakeRefund {
+    refund(intentId: string, amount: number | null): FakeClaim {
       const intent = getIntent(intentId)
       const charge = getCharge(intentId)
       const left = charge.amount - charge.amount_refunded
@@ -236,7 +219,7 @@ export function createLedger(emit: (type: string, object: object) => void) {
       }
       charge.amount_refunded += refunded
       charge.refunded = charge.amount_refunded === charge.amount
-      const refund: FakeRefund = {
+      const refund: FakeClaim = {
         id: createId('re'),
         object: 'refund',
         amount: refunded,
@@ -254,9 +237,9 @@ export function createLedger(emit: (type: string, object: object) => void) {
     dispute(intentId: string, status = 'needs_response'): void {
       const charge = getCharge(intentId)
       const known = disputes.find(({ charge: id }) => id === charge.id)
-      const dispute = known ?? {
+      const dispute: FakeClaim = known ?? {
         id: createId('dp'),
-        object: 'dispute' as const,
+        object: 'dispute',
         amount: charge.amount,
         currency: charge.currency,
         charge: charge.id,

@@ -3,9 +3,12 @@ import { buildBreakdown } from '../../calculator/breakdown-view.js'
 import { buildCalculationSteps } from '../../calculator/calculation-steps.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
 import type { Estimate } from '../../calculator/estimate-schema.js'
-import { buildFactorViews, withSubscripts } from '../../calculator/factor-view.js'
+import {
+  buildFactorViews,
+  withSubscripts,
+  buildFrameworkView,
+} from '../../calculator/factor-view.js'
 import { findEdition, LATEST_EDITION } from '../../calculator/factors/editions.js'
-import { buildFrameworkView } from '../../calculator/gas-view.js'
 import { UNKNOWN_GASES } from '../../calculator/fuel-emissions.js'
 import type { RecordedCalculation } from '../../calculator/recorded-calculation.js'
 import type { Formatters } from '../../core/formatting/formatters.js'

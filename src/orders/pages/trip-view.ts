@@ -7,7 +7,7 @@ import {
   type FuelType,
 } from '../../calculator/factors/editions.js'
 import { CHOICES, FIELD_NAMES } from '../../calculator/form-view.js'
-import { USE_NAMES } from '../../calculator/line-names.js'
+import { USE_NAMES } from '../../calculator/describe-trip.js'
 import { UNIT_NAMES } from '../../calculator/units.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
 import { withUnit } from '../../core/formatting/number-formatter.js'
