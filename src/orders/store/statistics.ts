@@ -124,7 +124,7 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexed
       if (group === undefined) byStart.set(start, [row])
       else group.push(row)
     }
-    return new Map([...byStart].map(([start, group]) => [start, sumRows(group)]))
+    return new Map([...byStart].map(([start, group]) => [start, { start, ...sumRows(group) }]))
   },
 
   /** The days of the first and the last order; `null` if there are no orders. */
