@@ -8,30 +8,60 @@ import {
   PAYMENT_COLUMNS,
 } from '../orders/export-format.js'
 import { Order } from '../orders/order.js'
-import type { ExportedOrder } from './exported-orders.js'
-
-const ORDER_COLUMNS = Object.keys(Order.properties) as (keyof Order)[]
+import {
+  formatTime,
+  fromCalculatorCode,
+  fromOptionalStatusCode,
+  fromStatusCode,
+  READ_NAMES,
+  type ReadRow,
+} from '../orders/store/order-row.js'
+import type { Batches, ExportedRow } from './exported-orders.js'
 
 /** Numbers are not escaped, because a negative number is not a formula. */
-function formatCell(value: unknown): string {
+function formatCell(value: string | number | null | undefined): string {
   if (value == null) return ''
-  if (typeof value === 'number') return String(value)
-  return escapeFormula(typeof value === 'string' ? value : JSON.stringify(value))
+  return typeof value === 'number' ? String(value) : escapeFormula(value)
 }
 
-async function* toLines(
-  orders: Iterable<ExportedOrder> | AsyncIterable<ExportedOrder>,
-): AsyncGenerator<string[]> {
-  // A normal line, because with `headers`, fast-csv would copy the cells of every line.
-  yield [...ORDER_COLUMNS, ...PAYMENT_COLUMNS, ...CALCULATION_COLUMNS]
-  for await (const order of orders) {
-    const calculated = getCalculationValues(order.calculation)
-    yield [
-      ...ORDER_COLUMNS.map((name) => formatCell(order[name])),
-      ...PAYMENT_COLUMNS.map((name) => formatCell(order.payment?.[name])),
-      ...CALCULATION_COLUMNS.map((name) => formatCell(calculated[name])),
-    ]
+function formatColumn(row: ReadRow, name: keyof ReadRow): string {
+  switch (name) {
+    case 'status':
+      return fromStatusCode(row.status)
+    case 'cancelled_from':
+      return fromOptionalStatusCode(row.cancelled_from) ?? ''
+    case 'calculator_type':
+      return fromCalculatorCode(row.calculator_type) ?? ''
+    case 'placed_at':
+    case 'created_at':
+    case 'updated_at':
+    case 'fulfilled_at':
+    case 'cancelled_at':
+    case 'paid_at': {
+      const time = row[name]
+      return time === null ? '' : formatTime(time)
+    }
+    default:
+      return formatCell(row[name])
   }
+}
+
+function toLine(row: ExportedRow): string[] {
+  const { calculation, payment } = row
+  const calculated = getCalculationValues(
+    calculation === null ? null : (JSON.parse(calculation) as Order['calculation']),
+  )
+  return [
+    ...READ_NAMES.map((name) => formatColumn(row, name)),
+    ...PAYMENT_COLUMNS.map((name) => formatCell(payment?.[name])),
+    ...CALCULATION_COLUMNS.map((name) => formatCell(calculated[name])),
+  ]
+}
+
+async function* toLines(batches: Batches<ExportedRow>): AsyncGenerator<string[]> {
+  // A normal line, because with `headers`, fast-csv would copy the cells of every line.
+  yield [...Object.keys(Order.properties), ...PAYMENT_COLUMNS, ...CALCULATION_COLUMNS]
+  for await (const rows of batches) yield* rows.map(toLine)
 }
 
 /**
@@ -39,12 +69,9 @@ async function* toLines(
  * payment columns and those of the calculation. Cells of null values are empty, and times are in UTC.
  * Ends the stream.
  */
-export const writeCsv = (
-  orders: Iterable<ExportedOrder> | AsyncIterable<ExportedOrder>,
-  file: Writable,
-): Promise<void> =>
+export const writeCsv = (batches: Batches<ExportedRow>, file: Writable): Promise<void> =>
   pipeline(
-    toLines(orders),
+    toLines(batches),
     format({ rowDelimiter: '\r\n', includeEndRowDelimiter: true, writeBOM: true }),
     file,
   )

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import ExcelJS, { type stream, type Worksheet } from 'exceljs'
 import { createExcelColumns, type ExcelColumn } from './excel-columns.js'
 import { HEADER, ROW } from './excel-styles.js'
-import type { ExportedOrder } from './exported-orders.js'
+import type { Batches, ExportedOrder } from './exported-orders.js'
 
 declare module 'exceljs' {
   interface Worksheet {
@@ -93,7 +93,7 @@ interface Options {
 
 /** Writes orders as an Excel workbook with as many sheets as needed. Ends the stream. */
 export async function writeWorkbook(
-  orders: Iterable<ExportedOrder> | AsyncIterable<ExportedOrder>,
+  batches: Batches<ExportedOrder>,
   file: Writable,
   { timeZone, rowsPerSheet = MAX_ROWS }: Options,
 ): Promise<void> {
@@ -109,12 +109,14 @@ export async function writeWorkbook(
   const columns = createExcelColumns(timeZone)
   let sheetCount = 1
   let sheet = createExcelSheet(workbook, 'Orders', columns)
-  for await (const order of orders) {
-    if (sheet.countRows() === rowsPerSheet) {
-      sheet.end()
-      sheet = createExcelSheet(workbook, `Orders ${++sheetCount}`, columns)
+  for await (const orders of batches) {
+    for (const order of orders) {
+      if (sheet.countRows() === rowsPerSheet) {
+        sheet.end()
+        sheet = createExcelSheet(workbook, `Orders ${++sheetCount}`, columns)
+      }
+      await sheet.add(order)
     }
-    await sheet.add(order)
   }
   sheet.end()
   await workbook.commit()

@@ -16,22 +16,40 @@ const getPaymentValues = ({ paymentMethod }: Checkout, payment: Payment | undefi
   paymentIntentId: payment?.intentId ?? null,
 })
 
-/** An order, and its latest payment if a guest placed the order. */
-export type ExportedOrder = Order & { payment?: ReturnType<typeof getPaymentValues> }
+interface WithPayment {
+  /** The latest payment, if a guest placed the order */
+  payment?: ReturnType<typeof getPaymentValues>
+}
+/** A row of the database with its payment: converting each row to an order is slow. */
+export type ExportedRow = ReadRow & WithPayment
+export type ExportedOrder = Order & WithPayment
 
-/** Converts rows to orders, and adds their payments. */
-export async function* toExportedOrders(
-  batches: AsyncIterable<ReadRow[]>,
+/** In batches, because waiting for each one takes much longer. */
+export type Batches<T> = Iterable<T[]> | AsyncIterable<T[]>
+
+/** Adds the payments to batches of rows. */
+export async function* addPayments(
+  batches: Batches<ReadRow>,
   payments: ReturnType<typeof openPaymentReader>,
-): AsyncGenerator<ExportedOrder> {
+): AsyncGenerator<ExportedRow[]> {
   for await (const rows of batches) {
-    const orders = rows.map(toOrder)
-    const guestOrders = orders.filter(({ checkout }) => checkout !== null)
-    const latest = await payments.find(guestOrders.map(({ id }) => id))
-    yield* orders.map((order) =>
-      order.checkout === null
-        ? order
-        : { ...order, payment: getPaymentValues(order.checkout, latest.get(order.id)) },
+    const guestOrders = rows.filter(({ checkout }) => checkout !== null)
+    const latest = await payments.find(guestOrders.map(({ id }) => String(id)))
+    yield rows.map((row) => {
+      if (row.checkout === null) return row
+      const checkout = JSON.parse(row.checkout) as Checkout
+      return { ...row, payment: getPaymentValues(checkout, latest.get(String(row.id))) }
+    })
+  }
+}
+
+/** Converts batches of rows to orders. */
+export async function* toExportedOrders(
+  batches: Batches<ExportedRow>,
+): AsyncGenerator<ExportedOrder[]> {
+  for await (const rows of batches) {
+    yield rows.map(({ payment, ...row }) =>
+      payment === undefined ? toOrder(row) : { ...toOrder(row), payment },
     )
   }
 }

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { getTransitions, ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { NewOrder } from '../../src/orders/order.js'
 import { cookieHeader, signIn, postLogin } from '../support/sign-in.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
@@ -10,7 +11,7 @@ import { waitFor, waitUntilReady } from '../support/wait-for.js'
 const ORDERS = '/api/admin/orders'
 
 /** The error message of each field. */
-const byField = ({ errors }: { errors: { path: string; message: string }[] }) =>
+export const byField = ({ errors }: { errors: { path: string; message: string }[] }) =>
   Object.fromEntries(errors.map(({ path, message }) => [path, message]))
 
 interface Store {
@@ -210,21 +211,10 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
         .filter((path) => !['calculatorType', 'calculatorData'].includes(path))
         .sort(),
     )
-    for (const customerEmail of [
-      'a@b@c',
-      'a b@c',
-      '@c',
-      'a@',
-      'a..b@c',
-      '<a@b>',
-      'a@b.',
-      'ä\n@b',
-    ]) {
-      t.match(
-        await getErrors(newOrder({ customerEmail })),
-        { customerEmail: /email address/ },
-        customerEmail,
-      )
+    const wrongEmails = ['a@b@c', 'a b@c', '@c', 'a@', 'a..b@c', '<a@b>', 'a@b.', 'ä\n@b']
+    for (const customerEmail of wrongEmails) {
+      const errors = await getErrors(newOrder({ customerEmail }))
+      t.match(errors, { customerEmail: /email address/ }, customerEmail)
     }
     const tomorrow = new Date(Date.now() + 25 * 60 * 60 * 1000).toISOString()
     t.match(await getErrors(newOrder({ placedAt: tomorrow })), { placedAt: /future/ })
@@ -258,17 +248,10 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     const given = { placedAt: '2199-12-31T23:59:59Z', calculatorData: {}, customerName: '' }
     const wrong = await call('POST', ORDERS, given)
     t.equal(wrong.status, 422)
+    const required = ['amountMinor', 'co2eKg', 'currency', 'customerEmail', 'customerName']
     t.same(
       Object.keys(byField(wrong.body)).sort(),
-      [
-        'amountMinor',
-        'calculatorType',
-        'co2eKg',
-        'currency',
-        'customerEmail',
-        'customerName',
-        'placedAt',
-      ],
+      [...required, 'calculatorType', 'placedAt'].sort(),
       'reports cross-field errors with all others',
     )
   })
@@ -768,12 +751,8 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
   t.test('stores and finds text with special characters', async (t) => {
     const { call } = await start(t)
     for (const text of SPECIAL_TEXTS) {
-      const given = newOrder({
-        customerName: text,
-        vesselName: text,
-        orderSourceId: text,
-        notes: text,
-      })
+      const names = { customerName: text, vesselName: text, orderSourceId: text }
+      const given = newOrder({ ...names, notes: text })
       const { status, body } = await call('POST', ORDERS, given)
       t.equal(status, 201, text)
       t.match(body, given)
@@ -793,20 +772,11 @@ export function ordersContract(t: Test, { createEnvironment, check }: Store): vo
     const { first, second } = await startPair(t)
     const ids = new Map<string, unknown>()
     for (const order of randomOrders(30)) {
-      const given = {
+      const fields = Object.keys(NewOrder.properties) as (keyof NewOrder)[]
+      const given: any = {
+        ...Object.fromEntries(fields.map((field) => [field, order[field]])),
         status: order.status === 'cancelled' ? 'paid' : order.status,
-        customerName: order.customerName,
-        customerEmail: order.customerEmail,
-        vesselName: order.vesselName,
-        imoNumber: order.imoNumber,
-        calculatorType: order.calculatorType,
-        calculatorData: order.calculatorData,
-        co2eKg: order.co2eKg,
-        amountMinor: order.amountMinor,
         currency: order.currency === 'CLF' ? 'EUR' : order.currency, // not accepted by the API
-        orderSourceId: order.orderSourceId,
-        notes: order.notes,
-        placedAt: order.placedAt,
       }
       const created = await first.call('POST', ORDERS, given)
       t.equal(created.status, 201, JSON.stringify(created.body.errors))

@@ -1,7 +1,5 @@
-import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
@@ -13,7 +11,6 @@ import {
 import { getEditPermission } from '../../src/orders/status-permission.js'
 import type { Checkout } from '../../src/orders/checkout.js'
 import { hashOrder } from '../../src/orders/idempotency-hashes.js'
-import { importOrders } from '../../src/orders/import/import-orders.js'
 import {
   getTransitions,
   inferStatusFields,
@@ -31,9 +28,10 @@ import {
 } from '../support/downgrade-store.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
+import { importInto } from '../support/orders-csv.js'
 import { startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
-import { openFileStore, openPostgresStore } from '../support/stores.js'
+import { openFileStore, openPostgresStore, openTestStore } from '../support/stores.js'
 
 /** The schema version of PostgreSQL without guest orders. */
 const VERSION_BEFORE_ORDERING = 6
@@ -89,18 +87,21 @@ t.test('SQLite keeps origin and checkout, and gets the columns by migration', as
   const { id } = await create(before, newOrder({ notes: 'of version 5' }))
   await before.close()
   downgradeStore(path, 5)
-  const store = await openFileStore({ path, timeZone: 'UTC' })
-  t.teardown(() => store.close())
+  const store = await openTestStore(t, { path })
   t.match(await store.get(id), { notes: 'of version 5', origin: null, checkout: null })
   await checkStore(t, store)
 })
 
-t.test('PostgreSQL keeps origin and checkout, and gets the columns by migration', async (t) => {
+async function startPostgresStore(t: Test) {
   const url = await (await startPostgres(t)).createDatabase()
   const postgres = openPostgres(url, { poolSize: 2 })
   t.teardown(() => postgres.close())
   await migratePostgres(postgres)
-  const store = await openPostgresStore(postgres, url, 'UTC')
+  return { postgres, store: await openPostgresStore(postgres, url) }
+}
+
+t.test('PostgreSQL keeps origin and checkout, and gets the columns by migration', async (t) => {
+  const { postgres, store } = await startPostgresStore(t)
   const { id } = await create(store, newOrder({ notes: 'of an earlier version' }))
   // Newest migration first. No totals yet: they are added in the background.
   for (const statement of [
@@ -123,7 +124,6 @@ t.test('PostgreSQL keeps origin and checkout, and gets the columns by migration'
   t.equal(await migratePostgres(postgres), VERSION_BEFORE_ORDERING)
   t.match(await store.get(id), { notes: 'of an earlier version', origin: null, checkout: null })
   await checkStore(t, store)
-  await store.close()
 })
 
 /**
@@ -183,22 +183,16 @@ t.test('SQLite infers from the history what orders remember', async (t) => {
   const orders = await addJourneys(before)
   await before.close()
   downgradeStore(path, 17)
-  const store = await openFileStore({ path, timeZone: 'UTC' })
-  t.teardown(() => store.close())
+  const store = await openTestStore(t, { path })
   await checkJourneys(t, store, orders)
 })
 
 t.test('PostgreSQL infers from the history what orders remember', async (t) => {
-  const url = await (await startPostgres(t)).createDatabase()
-  const postgres = openPostgres(url, { poolSize: 2 })
-  t.teardown(() => postgres.close())
-  await migratePostgres(postgres)
-  const store = await openPostgresStore(postgres, url, 'UTC')
+  const { postgres, store } = await startPostgresStore(t)
   const orders = await addJourneys(store)
   for (const statement of POSTGRES_DOWNGRADE) await postgres.query(statement)
   t.equal(await migratePostgres(postgres), POSTGRES_WITHOUT_STATUS_COLUMNS)
   await checkJourneys(t, store, orders)
-  await store.close()
 })
 
 t.test('without a history, an order counts as paid when it was fulfilled or created', (t) => {
@@ -218,11 +212,7 @@ t.test('without a history, an order counts as paid when it was fulfilled or crea
 t.test(
   'what a guest accepted is known from older orders, if their history is complete',
   async (t) => {
-    const store = await openFileStore({
-      path: getDatabasePath(temporaryFolder(t)),
-      timeZone: 'UTC',
-    })
-    t.teardown(() => store.close())
+    const store = await openTestStore(t)
     const { id } = await create(store, { ...GUEST_ORDER, amountMinor: 2475, currency: 'EUR' })
     const edit = (changes: OrderChanges) =>
       store.apply(id, { type: 'edit', changes }, { by: 'ann', ifVersions: null })
@@ -322,25 +312,17 @@ t.test('an export keeps origin and checkout, and an import restores them', async
   const { ann } = await startTwoAdmins(t, { DATA_DIR: dataDir })
   const { text: csv } = await ann.get('/admin/orders/export?format=csv')
 
-  const importInto = async (file: string) => {
+  const restore = async (file: string) => {
     const path = getDatabasePath(temporaryFolder(t))
-    const database = openSqliteDatabase(path)
-    const outcome = await importOrders(database, Readable.from([Buffer.from(file)]), {
-      onRead: () => undefined,
-      onPhase: () => undefined,
-    })
-    await database.close()
+    const outcome = await importInto(path, file)
     if (!outcome.ok) return { errors: outcome.errors.getFirst() }
-    const store = await openFileStore({ path, timeZone: 'UTC' })
-    const order = await store.get('1')
-    await store.close()
-    return { order }
+    return { order: await (await openTestStore(t, { path })).get('1') }
   }
-  t.match(await importInto(csv), { order: { origin: 'guest', checkout: CHECKOUT } })
+  t.match(await restore(csv), { order: { origin: 'guest', checkout: CHECKOUT } })
   const old =
     'customerName,customerEmail,co2eKg,amountMinor,currency\nAnn,ann@example.com,1,1,EUR\n'
-  t.match(await importInto(old), { order: { origin: null, checkout: null } })
-  t.match(await importInto(csv.replace(',guest,', ',robot,')), {
+  t.match(await restore(old), { order: { origin: null, checkout: null } })
+  t.match(await restore(csv.replace(',guest,', ',robot,')), {
     errors: [{ column: 'origin', message: 'must be one of guest, admin, api, or null' }],
   })
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { startApp } from '../support/app.js'
+import { toText } from '../support/guest.js'
 import { newOrder } from '../support/order-store.js'
 import {
   HTMX_HEADERS,
@@ -26,18 +27,6 @@ const FULL = {
 const createOrder = async (client: PageClient, given: object = {}): Promise<any> =>
   client.call('POST', ORDERS, { ...newOrder(), ...given })
 
-/** The visible text of a page. */
-const toVisibleText = ({ text }: PageResponse): string =>
-  text
-    .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')
-    .replace(/<[^>]+>/g, ' ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
-    .replace(/\s+/g, ' ')
-
 const listLinks = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
 
@@ -53,7 +42,7 @@ t.test('shows every field of an order', async (t) => {
   const page = await ann.get(`/admin/orders/${id}`, { 'accept-language': 'de-DE' })
   t.equal(page.status, 200)
   t.equal(page.headers.get('cache-control'), 'no-store')
-  const text = toVisibleText(page)
+  const text = toText(page)
   for (const part of [
     'CW-000001',
     'Pending',
@@ -81,7 +70,7 @@ t.test('shows every field of an order', async (t) => {
 t.test('shows an order with few fields', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const { id } = await createOrder(ann, { currency: 'JPY', amountMinor: 1200 })
-  const text = toVisibleText(await ann.get(`/admin/orders/${id}`))
+  const text = toText(await ann.get(`/admin/orders/${id}`))
   t.match(text, /JP¥1,200/, 'yen have no decimals')
   t.match(text, /No vessel/)
   t.notMatch(text, /Trip/)
@@ -90,10 +79,10 @@ t.test('shows an order with few fields', async (t) => {
 t.test('shows the difference between an order and its trip', async (t) => {
   const { ann } = await startTwoAdmins(t)
   const rounded = await createOrder(ann, { ...FULL, co2eKg: 1653 })
-  t.notMatch(toVisibleText(await ann.get(`/admin/orders/${rounded.id}`)), /than its trip/)
+  t.notMatch(toText(await ann.get(`/admin/orders/${rounded.id}`)), /than its trip/)
   const more = await createOrder(ann, { ...FULL, co2eKg: 2000 })
   t.match(
-    toVisibleText(await ann.get(`/admin/orders/${more.id}`)),
+    toText(await ann.get(`/admin/orders/${more.id}`)),
     /The order is for 2,000\.0 kg CO₂e, 347 kg \(21%\) more than its trip\./,
   )
 })
@@ -103,30 +92,13 @@ t.test('shows a page for a missing order', async (t) => {
   for (const path of ['1', 'x', '0', '1/edit?group=notes', '1/cancel', '9'.repeat(17)]) {
     const page = await ann.get(`/admin/orders/${path}`)
     t.equal(page.status, 404, path)
-    t.match(toVisibleText(page), /Order not found/, path)
+    t.match(toText(page), /Order not found/, path)
   }
   for (const path of ['edit?group=notes', 'status', 'cancel', 'restore']) {
     t.equal((await ann.post(`/admin/orders/1/${path}`, { version: '1' })).status, 404, path)
   }
   const { id } = await createOrder(ann)
   t.equal((await ann.get(`/admin/orders/${id}/edit?group=constructor`)).status, 404)
-})
-
-t.test('rejects anonymous and cross-site requests', async (t) => {
-  const { url, ann } = await startTwoAdmins(t)
-  const { id } = await createOrder(ann)
-  for (const path of [`${id}`, `${id}/edit?group=notes`, `${id}/cancel`, 'new']) {
-    const response = await fetch(`${url}/admin/orders/${path}`, { redirect: 'manual' })
-    t.equal(response.status, 303, path)
-  }
-  for (const path of [`/${id}/edit?group=notes`, `/${id}/status`, `/${id}/cancel`, '']) {
-    const forged = await ann.post(
-      `/admin/orders${path}`,
-      { version: '1' },
-      { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
-    )
-    t.equal(forged.status, 403, path)
-  }
 })
 
 t.test('escapes all text', async (t) => {
@@ -157,7 +129,7 @@ t.test('escapes all text', async (t) => {
       t.same(made, [], `${path} ${Object.keys(headers).length}`)
     }
   }
-  const text = toVisibleText(await ann.get(`/admin/orders/${id}`))
+  const text = toText(await ann.get(`/admin/orders/${id}`))
   t.ok(text.includes(hostile.customerName))
   t.ok(text.includes(hostile.vesselName))
   t.ok(text.includes('</textarea><script>alert(1)</script>'))
@@ -171,7 +143,7 @@ t.test('the history shows who changed what', async (t) => {
   await ben.call('PATCH', `${ORDERS}/${id}`, { status: 'paid', vesselName: null })
   await ann.call('PATCH', `${ORDERS}/${id}`, { currency: 'JPY' })
   await ann.call('PATCH', `${ORDERS}/${id}`, { amountMinor: 5000, orderSourceId: 'off_9' })
-  const text = toVisibleText(await ann.get(`/admin/orders/${id}`))
+  const text = toText(await ann.get(`/admin/orders/${id}`))
   const history = text.slice(text.indexOf('History'))
   t.match(history, /Amount from JP¥4,009 to → JP¥5,000 Provider order ID added: off_9/)
   t.match(history, /Amount from €40\.09 to → JP¥4,009/, 'amount and currency are one change')
@@ -188,7 +160,7 @@ t.test('links to the list, and to the previous and next order', async (t) => {
   const list = await ann.get('/admin/orders?status=paid&sort=orderNumber&page=2')
   const row = listLinks(list).find((href) => href.startsWith('/admin/orders/55?')) ?? ''
   const page = await ann.get(row)
-  t.match(toVisibleText(page), /28 of 30/)
+  t.match(toText(page), /28 of 30/)
   const query = 'status=paid&sort=orderNumber'
   t.ok(listLinks(page).includes(`/admin/orders/53?at=26&${query}`))
   t.ok(listLinks(page).includes(`/admin/orders/57?at=28&${query}`))
@@ -201,7 +173,7 @@ t.test('links to the list, and to the previous and next order', async (t) => {
 
   await ann.call('PATCH', `${ORDERS}/1`, { status: 'refunded' })
   const moved = await ann.get(row)
-  t.match(toVisibleText(moved), /27 of 29/, 'at its new position')
+  t.match(toText(moved), /27 of 29/, 'at its new position')
   t.ok(listLinks(moved).includes(`/admin/orders/57?at=27&${query}`))
   await ann.call('PATCH', `${ORDERS}/55`, { status: 'refunded' })
   const gone = await ann.get(row)
@@ -230,7 +202,7 @@ t.test('edits a group in place, and sends only its parts of the page', async (t)
   )
   t.equal(saved.status, 200)
   t.match(saved.text, /<hx-partial hx-target="#messages"[^>]*><div class="message">/)
-  t.match(toVisibleText(saved), /Order CW-000001 was saved\./)
+  t.match(toText(saved), /Order CW-000001 was saved\./)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), {
     co2eKg: 1700.5,
     amountMinor: 123456,
@@ -277,23 +249,19 @@ t.test('edits every group as a page without scripts', async (t) => {
     const cookie = response.headers.getSetCookie()[0] ?? ''
     t.match(cookie, /^clearwake-flash=saved\.1; .*Path=\/; HttpOnly; SameSite=Strict/)
     t.match(await ann.call('GET', `${ORDERS}/${id}`), { ...expected, version: index + 2 })
-    t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /was saved/)
-    t.notMatch(
-      toVisibleText(await ann.get(`/admin/orders/${id}`)),
-      /was saved/,
-      'shows the message once',
-    )
+    t.match(toText(await ann.get(`/admin/orders/${id}`)), /was saved/)
+    t.notMatch(toText(await ann.get(`/admin/orders/${id}`)), /was saved/, 'shows the message once')
   }
   const same = await ann.post(`/admin/orders/${id}/edit?group=notes`, { version: '8', notes: '' })
   t.equal(same.status, 303)
-  t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /was not changed/)
+  t.match(toText(await ann.get(`/admin/orders/${id}`)), /was not changed/)
 
   // A form sends other line breaks than the API stored.
   const stored = { notes: 'Called back\r\nTwice ', customerName: 'Ann  Example' }
   const { version } = await ann.call('PATCH', `${ORDERS}/${id}`, stored)
   const notes = 'Called back\r\nTwice'
   await ann.post(`/admin/orders/${id}/edit?group=notes`, { version: String(version), notes })
-  t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /was not changed/)
+  t.match(toText(await ann.get(`/admin/orders/${id}`)), /was not changed/)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { ...stored, version })
 })
 
@@ -404,25 +372,6 @@ t.test('shows errors at their fields, with the input', async (t) => {
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { version: 1 })
 })
 
-t.test('keeps amounts with three decimals', async (t) => {
-  const { ann } = await startTwoAdmins(t)
-  const { id } = await createOrder(ann, { currency: 'BHD', amountMinor: 1234, co2eKg: 1.234 })
-  const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`)
-  const [amount = '', co2eKg = ''] = [getValue(form, 'amount'), getValue(form, 'co2eKg')]
-  const response = await ann.post(`/admin/orders/${id}/edit?group=amounts`, {
-    version: '1',
-    amount,
-    co2eKg,
-    currency: 'BHD',
-  })
-  t.equal(response.status, 303)
-  t.match(await ann.call('GET', `${ORDERS}/${id}`), {
-    amountMinor: 1234,
-    co2eKg: 1.234,
-    version: 1,
-  })
-})
-
 t.test('shows a conflict with both values, and lets the user decide', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const { id } = await createOrder(ann, { vesselName: 'Aurora' })
@@ -435,16 +384,13 @@ t.test('shows a conflict with both values, and lets the user decide', async (t) 
       headers,
     )
     t.equal(conflict.status, 412)
-    t.match(
-      toVisibleText(conflict),
-      /This order was changed by someone else while you were editing it/,
-    )
-    t.match(toVisibleText(conflict), /Vessel from Aurora to → Borealis colleague@example\.com/)
-    t.match(toVisibleText(conflict), /Current value: Borealis/)
+    t.match(toText(conflict), /This order was changed by someone else while you were editing it/)
+    t.match(toText(conflict), /Vessel from Aurora to → Borealis colleague@example\.com/)
+    t.match(toText(conflict), /Current value: Borealis/)
     t.equal(getValue(conflict, 'vesselName'), 'Calypso', 'keeps the input')
     t.match(conflict.text, /name="version" value="2"/, 'the way on is from their version')
     t.notMatch(conflict.text, /name="version" value="1"/, 'for moves of the order too')
-    t.match(toVisibleText(conflict), /Overwrite Discard my changes/)
+    t.match(toText(conflict), /Overwrite Discard my changes/)
   }
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { vesselName: 'Borealis', version: 2 })
   await ann.post(edit, { version: '2', vesselName: 'Calypso', imoNumber: '' })
@@ -454,7 +400,7 @@ t.test('shows a conflict with both values, and lets the user decide', async (t) 
   await ben.post(`/admin/orders/${id}/edit?group=notes`, { version: '3', notes: 'by Ben' })
   const other = await ann.post(edit, { version: '3', vesselName: 'Delfin', imoNumber: '' })
   t.equal(other.status, 412)
-  t.match(toVisibleText(other), /Notes added: by Ben/)
+  t.match(toText(other), /Notes added: by Ben/)
   await ann.post(`/admin/orders/${id}/edit?group=notes`, { version: '4', notes: 'by Ann' })
   const own = await ann.post(edit, { version: '4', vesselName: 'Delfin', imoNumber: '' })
   t.equal(own.status, 303, 'two forms of a page are independent')
@@ -463,8 +409,8 @@ t.test('shows a conflict with both values, and lets the user decide', async (t) 
   const notes = `/admin/orders/${id}/edit?group=notes`
   await ann.post(notes, { version: '6', notes: 'by Ann herself' })
   const herself = await ann.post(notes, { version: '6', notes: 'again' })
-  t.match(toVisibleText(herself), /You edited this order in another tab/)
-  t.match(toVisibleText(herself), /Overwrite Discard my changes/)
+  t.match(toText(herself), /You edited this order in another tab/)
+  t.match(toText(herself), /Overwrite Discard my changes/)
   for (const version of ['', '0', 'x', '-1', '99']) {
     const response = await ann.post(edit, { version, vesselName: 'Freya', imoNumber: '' })
     t.equal(response.status, 412, `version ${version}`)
@@ -479,7 +425,7 @@ t.test('recognises a repeated request, and confirms it', async (t) => {
     for (const time of ['at first', 'once more']) {
       const response = await ann.post(path, fields, HTMX_HEADERS)
       t.equal(response.status, 200, `${path} ${time}`)
-      t.match(toVisibleText(response), words, `${path} ${time}`)
+      t.match(toText(response), words, `${path} ${time}`)
     }
   }
   await twice(`${page}/edit?group=notes`, { version: '1', notes: 'called' }, /000001 was saved\./)
@@ -506,8 +452,8 @@ t.test('attributes a concurrent change to its author, and does not undo it', asy
     await ben.post(`${page}/${path}`, { version: '1', ...fields })
     const late = await ann.post(`${page}/${path}`, { version: '1', ...fields }, HTMX_HEADERS)
     t.equal(late.status, 412, path)
-    t.match(toVisibleText(late), words)
-    t.notMatch(toVisibleText(late), /Undo/)
+    t.match(toText(late), words)
+    t.notMatch(toText(late), /Undo/)
   }
 })
 
@@ -517,7 +463,7 @@ t.test('undoes a status change until another follows', async (t) => {
   const page = `/admin/orders/${id}`
   const { fulfilledAt } = await ann.call('GET', `${ORDERS}/${id}`)
   await ann.post(`${page}/status`, { version: '1', status: 'refunded' })
-  t.match(toVisibleText(await ann.get(page)), /is now refunded\. Undo/)
+  t.match(toText(await ann.get(page)), /is now refunded\. Undo/)
   await ann.post(`${page}/restore`, { version: '2' })
   t.match(await ann.call('GET', `${ORDERS}/${id}`), {
     status: 'fulfilled',
@@ -528,13 +474,13 @@ t.test('undoes a status change until another follows', async (t) => {
   await ben.call('PATCH', `${ORDERS}/${id}`, { notes: 'sent back' })
   const overtaken = await ann.post(`${page}/restore`, { version: '4' }, HTMX_HEADERS)
   t.equal(overtaken.status, 412)
-  t.match(toVisibleText(overtaken), /has changed since you opened it.*Notes/)
+  t.match(toText(overtaken), /has changed since you opened it.*Notes/)
   const nothing = await ann.post(`${page}/restore`, { version: '5' }, HTMX_HEADERS)
-  t.match(toVisibleText(nothing), /was not changed/)
+  t.match(toText(nothing), /was not changed/)
   for (const version of ['', '99']) {
     const unseen = await ann.post(`${page}/restore`, { version }, HTMX_HEADERS)
     t.equal(unseen.status, 412, version)
-    t.match(toVisibleText(unseen), /has changed since you opened it/, version)
+    t.match(toText(unseen), /has changed since you opened it/, version)
   }
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'refunded', version: 5 })
   await ann.post(`${page}/cancel`, { version: '5' })
@@ -543,15 +489,15 @@ t.test('undoes a status change until another follows', async (t) => {
     { version: '6', status: 'refunded' },
     HTMX_HEADERS,
   )
-  t.match(toVisibleText(reopened), /is now refunded\./)
-  t.notMatch(toVisibleText(reopened), /Undo/, 'reopening offers no undo')
+  t.match(toText(reopened), /is now refunded\./)
+  t.notMatch(toText(reopened), /Undo/, 'reopening offers no undo')
 })
 
 t.test('a change could be undone only in the message after it', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const { id } = await createOrder(ann, { status: 'paid' })
   const page = `/admin/orders/${id}`
-  const read = async (client = ann) => toVisibleText(await client.get(page))
+  const read = async (client = ann) => toText(await client.get(page))
   t.notMatch(await read(), /Undo/)
   await ann.post(`${page}/status`, { version: '1', status: 'processing' })
   t.match(await read(), /is now processing\. Undo/)
@@ -574,10 +520,7 @@ t.test('undoes the cancellation that the user saw, never another', async (t) => 
   await ben.call('DELETE', `${ORDERS}/${id}`)
   const late = await ann.post(`${page}/restore`, { version: '2' }, HTMX_HEADERS)
   t.equal(late.status, 412)
-  t.match(
-    toVisibleText(late),
-    /has changed since you opened it.*Status from Pending to → Cancelled/,
-  )
+  t.match(toText(late), /has changed since you opened it.*Status from Pending to → Cancelled/)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'cancelled', version: 4 })
   for (const version of ['', '99']) {
     t.equal((await ann.post(`${page}/restore`, { version }, HTMX_HEADERS)).status, 412, version)
@@ -585,25 +528,10 @@ t.test('undoes the cancellation that the user saw, never another', async (t) => 
   await ben.call('PATCH', `${ORDERS}/${id}`, { notes: 'by mistake' })
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'cancelled', version: 5 })
   t.match(
-    toVisibleText(await ann.post(`${page}/restore`, { version: '4' }, HTMX_HEADERS)),
+    toText(await ann.post(`${page}/restore`, { version: '4' }, HTMX_HEADERS)),
     /was restored/,
     'whatever else has changed',
   )
-})
-
-t.test('confirms a repeated undo', async (t) => {
-  const { ann } = await startTwoAdmins(t)
-  const { id } = await createOrder(ann)
-  const page = `/admin/orders/${id}`
-  const twice = (version: string) =>
-    Promise.all([1, 2].map(() => ann.post(`${page}/restore`, { version }, HTMX_HEADERS)))
-  await ann.post(`${page}/status`, { version: '1', status: 'paid' })
-  for (const response of await twice('2')) t.match(toVisibleText(response), /is pending again/)
-  await ann.post(`${page}/cancel`, { version: '3' })
-  await ann.call('PATCH', `${ORDERS}/${id}`, { notes: 'a word' })
-  await ann.post(`${page}/cancel`, { version: '5' })
-  for (const answer of await twice('5')) t.match(toVisibleText(answer), /was restored/)
-  t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'pending', version: 6 })
 })
 
 t.test('never confirms an undo that came too late', async (t) => {
@@ -624,11 +552,11 @@ t.test('never confirms an undo that came too late', async (t) => {
   ] as const) {
     const late = await overtakenBy(first, second)
     t.equal(late.status, 412, `${first}, then ${second}`)
-    t.match(toVisibleText(late), /has changed since you opened it/)
-    t.notMatch(toVisibleText(late), /is \w+ again/)
+    t.match(toText(late), /has changed since you opened it/)
+    t.notMatch(toText(late), /is \w+ again/)
   }
   const same = await overtakenBy('cancelled', 'pending')
-  t.match(toVisibleText(same), /was restored/, 'someone else has already restored it')
+  t.match(toText(same), /was restored/, 'someone else has already restored it')
 })
 
 t.test('shows English numbers, and accepts those of the browser too', async (t) => {
@@ -645,16 +573,16 @@ t.test('shows English numbers, and accepts those of the browser too', async (t) 
   ] as const) {
     const same = { version: '1', co2eKg, amount, currency: 'EUR' }
     const saved = await ann.post(edit, same, { ...HTMX_HEADERS, ...german })
-    t.match(toVisibleText(saved), /was not changed/)
-    t.match(toVisibleText(saved), /1,234\.5 kg/)
+    t.match(toText(saved), /was not changed/)
+    t.match(toText(saved), /1,234\.5 kg/)
   }
   const ambiguous = { version: '1', co2eKg: '1.234', amount: '12,50', currency: 'EUR' }
   const asked = await ann.post(edit, ambiguous, { ...HTMX_HEADERS, ...german })
-  t.match(toVisibleText(asked), /1\.234 could mean 1234 or 1\.234\. Enter 1234 or 1\.2340\./)
+  t.match(toText(asked), /1\.234 could mean 1234 or 1\.234\. Enter 1234 or 1\.2340\./)
 })
 
 t.test('offers the allowed status changes only', async (t) => {
-  const { ann, ben } = await startTwoAdmins(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await createOrder(ann)
   const page = await ann.get(`/admin/orders/${id}`)
   const offered = [...page.text.matchAll(/name="status" value="(\w+)"/g)].map(([, to]) => to)
@@ -668,7 +596,7 @@ t.test('offers the allowed status changes only', async (t) => {
 
   const paid = await ann.post(`/admin/orders/${id}/status`, { version: '1', status: 'paid' })
   t.equal(paid.status, 303)
-  t.match(toVisibleText(await ann.get(`/admin/orders/${id}`)), /Order CW-000001 is now paid\./)
+  t.match(toText(await ann.get(`/admin/orders/${id}`)), /Order CW-000001 is now paid\./)
   const there = await ann.post(
     `/admin/orders/${id}/status`,
     { version: '2', status: 'refunded' },
@@ -684,7 +612,7 @@ t.test('offers the allowed status changes only', async (t) => {
     )
     t.equal(refused.status, 409)
     t.match(
-      toVisibleText(refused),
+      toText(refused),
       /This order cannot become paid It is refunded and can only be cancelled/,
     )
   }
@@ -693,29 +621,19 @@ t.test('offers the allowed status changes only', async (t) => {
     version: '1',
     status: 'refunded',
   })
-  t.match(toVisibleText(skipped), /It is pending and can only become paid, processing or fulfilled/)
+  t.match(toText(skipped), /It is pending and can only become paid, processing or fulfilled/)
   for (const status of ['cancelled', 'x', '']) {
     const response = await ann.post(`/admin/orders/${pending.id}/status`, { version: '1', status })
     t.equal(response.status, 422, status)
   }
-  await ben.call('PATCH', `${ORDERS}/${pending.id}`, { notes: 'wait' })
-  const stale = await ann.post(`/admin/orders/${pending.id}/status`, {
-    version: '1',
-    status: 'paid',
-  })
-  t.equal(stale.status, 412)
-  t.match(
-    toVisibleText(stale),
-    /has changed since you opened it.*Notes added: wait colleague@example/,
-  )
   t.match(await ann.call('GET', `${ORDERS}/${pending.id}`), { status: 'pending' })
 })
 
 t.test('cancels an order after a confirmation, and restores it', async (t) => {
-  const { ann, ben } = await startTwoAdmins(t)
+  const { ann } = await startTwoAdmins(t)
   const { id } = await createOrder(ann, { ...FULL, status: 'paid' })
   const question = await ann.get(`/admin/orders/${id}/cancel?at=0`)
-  t.match(toVisibleText(question), /Cancel order CW-000001\? Ann Example , Étoile du Nord/)
+  t.match(toText(question), /Cancel order CW-000001\? Ann Example , Étoile du Nord/)
   const dialog = await ann.get(`/admin/orders/${id}/cancel`, HTMX_HEADERS)
   t.match(dialog.text, /^\s*<dialog /)
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'paid' }, 'asking changes nothing')
@@ -724,13 +642,13 @@ t.test('cancels an order after a confirmation, and restores it', async (t) => {
   t.equal(cancelled.status, 303)
   t.equal(cancelled.headers.get('location'), `/admin/orders/${id}?at=0`)
   const page = await ann.get(`/admin/orders/${id}?at=0`)
-  t.match(toVisibleText(page), /Order CW-000001 was cancelled\. Undo/)
+  t.match(toText(page), /Order CW-000001 was cancelled\. Undo/)
   t.match(page.text, new RegExp(`action="/admin/orders/${id}/restore\\?at=0"`))
   t.notMatch(page.text, /Cancel order/)
   t.equal((await ann.get(`/admin/orders/${id}/cancel`)).status, 303, 'asks nothing')
 
   const restored = await ann.post(`/admin/orders/${id}/restore`, { version: '2' }, HTMX_HEADERS)
-  t.match(toVisibleText(restored), /was restored\. It is paid again/)
+  t.match(toText(restored), /was restored\. It is paid again/)
   const { items } = await ann.call('GET', `${ORDERS}/${id}/history`)
   t.same(
     items.map(({ changes }: any) => changes.map(({ from, to }: any) => [from, to])),
@@ -744,7 +662,7 @@ t.test('cancels an order after a confirmation, and restores it', async (t) => {
     ],
     'keeps all input',
   )
-  const later = toVisibleText(await ann.get(`/admin/orders/${id}`, { 'accept-language': 'en-GB' }))
+  const later = toText(await ann.get(`/admin/orders/${id}`, { 'accept-language': 'en-GB' }))
   t.match(
     later.slice(later.indexOf('History')),
     /Status from Cancelled to → Paid Time of cancellation removed: \d+ \w+ \d{4}, \d\d:\d\d /,
@@ -755,26 +673,6 @@ t.test('cancels an order after a confirmation, and restores it', async (t) => {
     { status: 'paid', version: 3 },
     'again is nothing',
   )
-
-  for (const status of ['fulfilled', 'refunded']) {
-    const before = await ann.call('PATCH', `${ORDERS}/${id}`, { status })
-    const version = Number(before.version)
-    await ann.post(`/admin/orders/${id}/cancel`, { version: String(version) })
-    await ann.post(`/admin/orders/${id}/restore`, { version: String(version + 1) })
-    t.match(await ann.call('GET', `${ORDERS}/${id}`), {
-      status,
-      fulfilledAt: before.fulfilledAt,
-      cancelledAt: null,
-      amountMinor: before.amountMinor,
-    })
-  }
-
-  const pending = await createOrder(ann)
-  await ben.call('PATCH', `${ORDERS}/${pending.id}`, { status: 'paid' })
-  const stale = await ann.post(`/admin/orders/${pending.id}/cancel`, { version: '1' }, HTMX_HEADERS)
-  t.equal(stale.status, 412)
-  t.match(toVisibleText(stale), /Status from Pending to → Paid/)
-  t.match(await ann.call('GET', `${ORDERS}/${pending.id}`), { status: 'paid' })
 })
 
 const getKey = ({ text }: PageResponse): string =>
@@ -810,7 +708,7 @@ t.test('creates an order once, however often the form is sent', async (t) => {
     t.equal(status, 303)
     t.equal(headers.get('location'), '/admin/orders/1')
   }
-  t.match(toVisibleText(await ann.get('/admin/orders/1')), /Order CW-000001 was created\./)
+  t.match(toText(await ann.get('/admin/orders/1')), /Order CW-000001 was created\./)
   t.match(await ann.call('GET', `${ORDERS}/1`), {
     customerName: 'Ann Example',
     imoNumber: '8814275',
@@ -825,7 +723,7 @@ t.test('creates an order once, however often the form is sent', async (t) => {
   t.match(await ann.call('GET', ORDERS), { totalItems: 1 })
   const changed = await ann.post('/admin/orders', { ...TYPED, key, notes: 'another' })
   t.equal(changed.status, 422)
-  t.match(toVisibleText(changed), /This form was already submitted/)
+  t.match(toText(changed), /This form was already submitted/)
   const another = await ann.post('/admin/orders', {
     ...TYPED,
     notes: 'another',
@@ -901,7 +799,7 @@ t.test('the trip fills in the CO2e until another value is typed', async (t) => {
   const sendRequest = (fields: Record<string, string>) =>
     ann.post('/admin/orders/new/emissions', { ...TYPED, ...fields }, HTMX_HEADERS)
   const filled = await sendRequest({})
-  t.match(toVisibleText(filled), /This trip emits 3,306\.3 kg CO₂e/)
+  t.match(toText(filled), /This trip emits 3,306\.3 kg CO₂e/)
   t.equal(getValue(filled, 'co2eKg'), '3306.27')
   const again = await sendRequest({
     co2eKg: '3306.27',
@@ -915,14 +813,14 @@ t.test('the trip fills in the CO2e until another value is typed', async (t) => {
     'fuel.quantity': '',
   })
   t.equal(getValue(blank, 'co2eKg'), '')
-  t.match(toVisibleText(blank), /Still needed: quantity/)
+  t.match(toText(blank), /Still needed: quantity/)
   const byHand = await sendRequest({
     co2eKg: '4000',
     calculatedCo2e: '3306.27',
     'fuel.quantity': '500',
   })
   t.equal(getValue(byHand, 'co2eKg'), '4000', 'keeps a typed value')
-  t.match(toVisibleText(byHand), /The trip emits 1,653\.1 kg/)
+  t.match(toText(byHand), /The trip emits 1,653\.1 kg/)
   const wrong = await sendRequest({ 'fuel.quantity': 'lots' })
   t.match(wrong.text, /id="fuel-quantity-error" hx-swap-oob="outerHTML">must be a number/)
 })

@@ -1,27 +1,24 @@
 import Database from 'better-sqlite3'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { getSchemaVersion, SCHEMA_VERSION } from '../../src/database/migrations.js'
 import { hashOrder } from '../../src/orders/idempotency-hashes.js'
-import { importOrders } from '../../src/orders/import/import-orders.js'
 import type { NewOrder } from '../../src/orders/order.js'
 import { projectRoot } from '../../src/core/config/project-root.js'
 import { temporaryFolder } from '../support/app.js'
 import { downgradeStore } from '../support/downgrade-store.js'
+import { toText } from '../support/guest.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
-import { startTwoAdmins, type PageResponse } from '../support/page-client.js'
+import { importInto } from '../support/orders-csv.js'
+import { startTwoAdmins } from '../support/page-client.js'
+import { openTestStore } from '../support/stores.js'
 
 const TRIP = {
   calculatorType: 'fuel',
   calculatorData: { fuelType: 'hvo', quantity: 1000, unit: 'l' },
 } as const
-
-const toText = ({ text }: PageResponse): string =>
-  text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 
 /** Starts the service with one order, and lets `change` edit its row in the database. */
 async function startWithOrder(t: Test, co2eKg: number, change: (db: Database.Database) => void) {
@@ -115,16 +112,10 @@ t.test('an export keeps the calculation, and an import restores it', async (t) =
   const { ann, path } = await startWithOrder(t, 599.97, () => undefined)
   const { text: csv } = await ann.get('/admin/orders/export?format=csv')
   const order = await ann.call('GET', `/api${path}`)
-  const dbPath = join(temporaryFolder(t), 'orders.db')
-  const database = openSqliteDatabase(dbPath)
-  const outcome = await importOrders(database, Readable.from([Buffer.from(csv)]), {
-    onRead: () => undefined,
-    onPhase: () => undefined,
-  })
-  t.ok(outcome.ok)
-  const [stored] = await database.query<{ calculation: string }>('SELECT calculation FROM orders')
-  await database.close()
-  t.strictSame(JSON.parse(stored?.calculation ?? ''), order.calculation)
+  const copy = join(temporaryFolder(t), 'orders.db')
+  t.ok((await importInto(copy, csv)).ok)
+  const store = await openTestStore(t, { path: copy })
+  t.strictSame((await store.get('1'))?.calculation, order.calculation)
 })
 
 t.test('a database of an earlier schema gets the column, and keeps its orders', async (t) => {

@@ -14,7 +14,7 @@ import { listContract } from '../contract/order-list-contract.js'
 import { searchContract } from '../contract/order-search-contract.js'
 import { checkStatistics } from '../support/order-model.js'
 import { fillStore, newOrder, someOrders, TIME_ZONES } from '../support/order-store.js'
-import { openFileStore } from '../support/stores.js'
+import { openFileStore, openTestStore } from '../support/stores.js'
 
 const openMemory = async (t: Test, orders: Order[], timeZone: string) => {
   const path = join(temporaryFolder(t), 'orders.db')
@@ -41,8 +41,7 @@ t.test('folds the search texts of an earlier version again', async (t) => {
     UPDATE orders SET customer_name_key = 'ødegard' WHERE id = 2;
     DELETE FROM settings WHERE name = 'folding'`)
   db.close()
-  const store = await openFileStore({ path, timeZone: 'UTC' })
-  t.teardown(() => store.close())
+  const store = await openTestStore(t, { path })
   const find = async (q?: string) =>
     (
       await store.list(q === undefined ? {} : { q }, { sort: 'customerName', offset: 0, limit: 9 })
@@ -88,15 +87,13 @@ t.test('statistics equal the sums of all orders, to the milligram and cent', asy
 
 t.test('the timeline of all time uses weeks and months for long periods', async (t) => {
   const getTimeline = async (first: string) => {
-    const path = join(temporaryFolder(t), 'orders.db')
-    const store = await openFileStore({ path, timeZone: 'Europe/Lisbon' })
+    const store = await openTestStore(t, { timeZone: 'Europe/Lisbon' })
     await store.create(newOrder({ placedAt: first }), 'ann@example.com')
     const { step, timeline, from } = await calculateDashboardStats(
       store,
       { range: 'all' },
       Date.parse('2026-11-20T12:00:00Z'),
     )
-    await store.close()
     return {
       step,
       first: timeline[0]?.date,
@@ -127,34 +124,20 @@ t.test('the timeline of all time uses weeks and months for long periods', async 
 })
 
 t.test('an empty database has statistics of zero', async (t) => {
-  const store = await openFileStore({
-    path: join(temporaryFolder(t), 'orders.db'),
-    timeZone: 'UTC',
-  })
-  const stats = await calculateDashboardStats(
-    store,
-    { range: 'all' },
-    Date.parse('2026-11-20T12:00:00Z'),
-  )
+  const now = Date.parse('2026-11-20T12:00:00Z')
+  const stats = await calculateDashboardStats(await openTestStore(t), { range: 'all' }, now)
   t.match(stats, { orders: 0, co2eKg: 0, revenue: [], from: '2026-11-20', to: '2026-11-20' })
   t.equal(stats.timeline.length, 1)
-  await store.close()
 })
 
 t.test('totals include writes of other processes', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   // Like two processes, each with its own connections.
-  const stores = [
-    await openFileStore({ path, timeZone: 'UTC' }),
-    await openFileStore({ path, timeZone: 'UTC' }),
-  ]
-  t.teardown(() => Promise.all(stores.map((store) => store.close())))
-  const [one, other] = stores
-  assert(one && other)
+  const [one, other] = [await openTestStore(t, { path }), await openTestStore(t, { path })]
   const context = { by: 'a@example.com', ifVersions: null }
   const counts = async (filters: OrderFilters) => {
     const slice = { sort: '-placedAt', offset: 0, limit: 25 } as const
-    return Promise.all(stores.map(async (store) => (await store.list(filters, slice)).total))
+    return Promise.all([one, other].map(async (store) => (await store.list(filters, slice)).total))
   }
   t.same(await counts({}), [0, 0])
   t.same([await one.listCurrencies(), await other.listCurrencies()], [[], []])
@@ -180,9 +163,7 @@ t.test('totals include writes of other processes', async (t) => {
 t.test(
   'statistics are read from one snapshot, however often orders change meanwhile',
   async (t) => {
-    const path = join(temporaryFolder(t), 'orders.db')
-    const store = await openFileStore({ path, timeZone: 'UTC' })
-    t.teardown(() => store.close())
+    const store = await openTestStore(t)
     const readings = await store.readStatistics(async (statistics) => {
       const counts = []
       for (let i = 0; i < 4; i++) {
@@ -200,13 +181,11 @@ t.test(
   },
 )
 
-searchContract(t, (t) =>
-  openFileStore({ path: join(temporaryFolder(t), 'orders.db'), timeZone: 'UTC' }),
-)
+searchContract(t, openTestStore)
 
 t.test('deletes expired idempotency keys with the next order', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  const store = await openFileStore({ path, timeZone: 'UTC' })
+  const store = await openTestStore(t, { path })
   await store.create(newOrder(), 'a', 'old')
   await store.create(newOrder(), 'a', 'new')
   const db = new Database(path)
@@ -221,7 +200,6 @@ t.test('deletes expired idempotency keys with the next order', async (t) => {
     'uses an index',
   )
   db.close()
-  await store.close()
 })
 
 t.test('stored codes of statuses and calculators never change', async (t) => {
@@ -238,19 +216,17 @@ t.test('stored codes of statuses and calculators never change', async (t) => {
 
 t.test('sorts order numbers numerically beyond the millionth', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
-  await fillStore(path, 'UTC', numbered(['CW-1000000', 'CW-999999', 'CW-000002']))
-  const store = await openFileStore({ path, timeZone: 'UTC' })
-  const { items } = await store.list({}, { sort: 'orderNumber', offset: 0, limit: 9 })
-  t.strictSame(
-    items.map(({ orderNumber }) => orderNumber),
-    ['CW-000002', 'CW-999999', 'CW-1000000'],
-  )
-  await store.close()
-})
-
-const numbered = (orderNumbers: string[]): Order[] =>
-  orderNumbers.map((orderNumber, index) => ({
+  const orderNumbers = ['CW-1000000', 'CW-999999', 'CW-000002']
+  const orders = orderNumbers.map((orderNumber, index) => ({
     ...createFirstVersion(newOrder(), '2026-11-20T12:00:00.000Z'),
     id: String(index + 1),
     orderNumber,
   }))
+  await fillStore(path, 'UTC', orders)
+  const store = await openTestStore(t, { path })
+  const { items } = await store.list({}, { sort: 'orderNumber', offset: 0, limit: 9 })
+  t.strictSame(
+    items.map(({ orderNumber }) => orderNumber),
+    orderNumbers.toReversed(),
+  )
+})

@@ -2,7 +2,7 @@ import t from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
-import { openFileStore } from '../support/stores.js'
+import { openTestStore } from '../support/stores.js'
 
 for (const [one, other] of [
   ['Europe/Berlin', 'europe/berlin'],
@@ -11,8 +11,8 @@ for (const [one, other] of [
 ] as const) {
   t.test(`processes with the time zones ${one} and ${other} share a database`, async (t) => {
     const path = getDatabasePath(temporaryFolder(t))
-    const first = await openFileStore({ path, timeZone: one })
-    const second = await openFileStore({ path, timeZone: other })
+    const first = await openTestStore(t, { path, timeZone: one })
+    const second = await openTestStore(t, { path, timeZone: other })
     for (const store of [first, second, first]) {
       t.match(await store.create(newOrder(), 'ann'), { outcome: 'created' })
     }
@@ -22,19 +22,15 @@ for (const [one, other] of [
     }
     t.equal(first.calendar.timeZone, one, 'each reports its configured name')
     t.equal(second.calendar.timeZone, other)
-    await first.close()
-    await second.close()
   })
 }
 
 t.test('rejects a different time zone with the same UTC offset', async (t) => {
   const path = getDatabasePath(temporaryFolder(t))
-  const berlin = await openFileStore({ path, timeZone: 'Europe/Berlin' })
-  const madrid = await openFileStore({ path, timeZone: 'Europe/Madrid' })
+  const berlin = await openTestStore(t, { path, timeZone: 'Europe/Berlin' })
+  await openTestStore(t, { path, timeZone: 'Europe/Madrid' })
   await t.rejects(berlin.create(newOrder(), 'ann'), {
     statusCode: 503,
     message: /TIME_ZONE Europe\/Madrid, this one with Europe\/Berlin/,
   })
-  await berlin.close()
-  await madrid.close()
 })

@@ -1,34 +1,24 @@
-import type { Order } from '../../src/orders/order.js'
+import { Readable } from 'node:stream'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import { importOrders } from '../../src/orders/import/import-orders.js'
+import { Order } from '../../src/orders/order.js'
 
-/** The columns of an export, in order. */
-const COLUMNS = [
-  'id',
-  'orderNumber',
-  'status',
-  'customerName',
-  'customerEmail',
-  'vesselName',
-  'imoNumber',
-  'calculatorType',
-  'calculatorData',
-  'co2eKg',
-  'amountMinor',
-  'currency',
-  'orderSourceId',
-  'notes',
-  'placedAt',
-  'createdAt',
-  'updatedAt',
-  'fulfilledAt',
-  'cancelledAt',
-  'cancelledFrom',
-  'paidAt',
-  'retirement',
-  'version',
-  'calculation',
-  'origin',
-  'checkout',
-] as const satisfies readonly (keyof Order)[]
+/** Imports a file into the order database at a path. */
+export async function importInto(
+  path: string,
+  file: Iterable<Buffer> | AsyncIterable<Buffer> | string,
+) {
+  const chunks = typeof file === 'string' ? [Buffer.from(file)] : file
+  const database = openSqliteDatabase(path)
+  const outcome = await importOrders(database, Readable.from(chunks), {
+    onRead: () => undefined,
+    onPhase: () => undefined,
+  })
+  await database.close()
+  return outcome
+}
+
+const COLUMNS = Object.keys(Order.properties) as (keyof Order)[]
 
 /** Quotes a cell (RFC 4180). */
 const quoteCell = (text: string, isRequired = false): string =>

@@ -200,6 +200,7 @@ export async function* readRecords(
   const message = isExcel ? null : findFileTypeError(start, firstLine, separator)
   if (message !== null) {
     callbacks.onError({ line: null, column: null, message })
+    await chunks.return?.()
     return
   }
   const records = isExcel

@@ -99,9 +99,11 @@ export const toCalculatorCode = (type: CalculatorType | null): number =>
 
 /** Throws if the code is unknown. */
 export const fromStatusCode = (code: number): OrderStatus => decode(STATUSES_BY_CODE, code)
-const fromOptionalStatusCode = (code: number | null): LiveStatus | null =>
+/** Throws if the code is unknown. */
+export const fromOptionalStatusCode = (code: number | null): LiveStatus | null =>
   code === null ? null : (toLiveStatus(fromStatusCode(code)) ?? null)
-function fromCalculatorCode(code: number): CalculatorType | null {
+/** Throws if the code is unknown. */
+export function fromCalculatorCode(code: number): CalculatorType | null {
   const name = decode(CALCULATORS_BY_CODE, code)
   return name === 'none' ? null : name
 }

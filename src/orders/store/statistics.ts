@@ -137,7 +137,7 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexed
       )
       for (const row of rows) byStart.set(row.day, [...(byStart.get(row.day) ?? []), row])
     }
-    return new Map([...byStart].map(([start, group]) => [start, sumRows(group)]))
+    return new Map([...byStart].map(([start, group]) => [start, { start, ...sumRows(group) }]))
   },
 
   /** The days of the first and the last order; `null` if there are no orders. */
