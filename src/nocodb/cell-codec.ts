@@ -11,7 +11,8 @@ import { COLUMNS, type OrderField } from './columns.js'
 /** The value of a cell, or why the cell is invalid, such as "is not JSON". */
 type CellResult<T> = { ok: true; value: T } | { ok: false; error: string }
 
-type Decoders = { [F in OrderField]: (cell: unknown) => CellResult<Order[F] | null> }
+/** Decode cells that are not empty. */
+type Decoders = { [F in OrderField]: (cell: unknown) => CellResult<NonNullable<Order[F]>> }
 
 const valid = <T>(value: T): CellResult<T> => ({ ok: true, value })
 const invalid = (error: string): CellResult<never> => ({ ok: false, error })
@@ -43,8 +44,7 @@ function limitLength(text: string, field: TextField): CellResult<string> {
 /** Decodes a line of text; control characters are replaced with spaces. */
 const decodeLine =
   (field: TextField) =>
-  (cell: unknown): CellResult<string | null> => {
-    if (isEmpty(cell)) return valid(null)
+  (cell: unknown): CellResult<string> => {
     const text = toText(cell)?.replace(CONTROLS, ' ') ?? null
     return text === null || !isTextLine(text)
       ? invalid('is not a line of text')
@@ -61,8 +61,7 @@ function toNumber(cell: unknown): number {
 function decodeNumber(
   cell: unknown,
   { maximum = Infinity }: { maximum?: number },
-): CellResult<number | null> {
-  if (isEmpty(cell)) return valid(null)
+): CellResult<number> {
   const number = toNumber(cell)
   if (Number.isNaN(number) || number < 0) return invalid('is not a number of 0 or more')
   // Adding 0 turns -0 into 0.
@@ -80,26 +79,22 @@ export function parseTimestamp(cell: unknown): string | null {
   return Number.isNaN(milliseconds) ? null : new Date(milliseconds).toISOString()
 }
 
-function decodeTimestamp(cell: unknown): CellResult<string | null> {
-  if (isEmpty(cell)) return valid(null)
+function decodeTimestamp(cell: unknown): CellResult<string> {
   const timestamp = parseTimestamp(cell)
   return timestamp !== null && isDateTime(timestamp)
     ? valid(timestamp)
     : invalid('is not a date and time between 1900 and 2199')
 }
 
-function decodeJson(cell: unknown): CellResult<Record<string, unknown> | null> {
-  if (isEmpty(cell)) return valid(null)
+function decodeJson(cell: unknown): CellResult<Record<string, unknown>> {
   const data = typeof cell === 'string' ? parseJson(cell) : cell
   if (data === undefined) return invalid('is not JSON')
   return isObject(data) ? valid(data) : invalid('is not a JSON object')
 }
 
-/** Decodes the cell of each field; an empty cell becomes `null`, or an empty string for notes. */
-export const CELL_DECODERS: Decoders = {
+const DECODERS: Decoders = {
   orderNumber: decodeLine('orderNumber'),
   status(cell) {
-    if (isEmpty(cell)) return valid(null)
     const text = toTrimmedText(cell).toLowerCase()
     const status = ORDER_STATUSES.find((one) => one === text)
     return status === undefined
@@ -111,12 +106,10 @@ export const CELL_DECODERS: Decoders = {
   customerEmail: decodeLine('customerEmail'),
   vesselName: decodeLine('vesselName'),
   imoNumber(cell) {
-    if (isEmpty(cell)) return valid(null)
     const imoNumber = parseImoNumber(toText(cell) ?? '')
     return imoNumber === null ? invalid('is not an IMO number') : valid(imoNumber)
   },
   calculatorType(cell) {
-    if (isEmpty(cell)) return valid(null)
     const type = toTrimmedText(cell).toLowerCase()
     return isCalculatorType(type) ? valid(type) : invalid('is not a calculator type')
   },
@@ -124,24 +117,27 @@ export const CELL_DECODERS: Decoders = {
   co2eKg: (cell) => decodeNumber(cell, NewOrder.properties.co2eKg),
   amountMinor(cell) {
     const result = decodeNumber(cell, NewOrder.properties.amountMinor)
-    return !result.ok || result.value === null || Number.isSafeInteger(result.value)
+    return !result.ok || Number.isSafeInteger(result.value)
       ? result
       : invalid('is not a whole number of minor units')
   },
   currency(cell) {
-    if (isEmpty(cell)) return valid(null)
     const code = toTrimmedText(cell).toUpperCase()
     return isCurrency(code) ? valid(code) : invalid('is not an ISO 4217 code')
   },
   orderSourceId: decodeLine('orderSourceId'),
   notes(cell) {
-    const text = isEmpty(cell) ? '' : toText(cell)?.replace(MULTILINE_CONTROLS, ' ')
+    const text = toText(cell)?.replace(MULTILINE_CONTROLS, ' ')
     return text === undefined ? invalid('is not text') : limitLength(text, 'notes')
   },
   placedAt: decodeTimestamp,
   fulfilledAt: decodeTimestamp,
   cancelledAt: decodeTimestamp,
 }
+
+/** Decodes a cell; an empty cell becomes `null`. */
+export const decodeCell = (field: OrderField, cell: unknown): CellResult<unknown> =>
+  isEmpty(cell) ? valid(null) : DECODERS[field](cell)
 
 /** Decimal places of the CO₂e column, which stores kilograms to the gram. */
 const DECIMALS = 3
@@ -163,7 +159,7 @@ const normalizeText = (cell: unknown): string => (toText(cell) ?? '').replace(/\
 
 /** Whether a cell still has the value written to it, which NocoDB may have rounded or trimmed. */
 export function matchesWrittenValue(field: OrderField, cell: unknown, value: unknown): boolean {
-  const decoded = CELL_DECODERS[field](cell)
+  const decoded = decodeCell(field, cell)
   if (decoded.ok && isDeepStrictEqual(decoded.value, value)) return true
   const written = encodeCell(field, value)
   if (isEmpty(cell) || isEmpty(written)) return isEmpty(cell) && isEmpty(written)

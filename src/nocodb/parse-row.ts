@@ -7,7 +7,7 @@ import {
   type StatusRecord,
 } from '../orders/order-status.js'
 import type { FieldChange, HistoryEntry, Order } from '../orders/order.js'
-import { matchesWrittenValue, parseTimestamp, CELL_DECODERS } from './cell-codec.js'
+import { decodeCell, matchesWrittenValue, parseTimestamp } from './cell-codec.js'
 import { ORDER_FIELDS, type ColumnTitles, type OrderField, type Row } from './columns.js'
 import { parseRecord, type OrderRecord, type RecordedOrder } from './order-record.js'
 
@@ -73,7 +73,7 @@ function decodeCells(row: Row, titles: ColumnTitles, record: OrderRecord | null)
       values[field] = recorded
       continue
     }
-    const decoded = CELL_DECODERS[field](cell)
+    const decoded = decodeCell(field, cell)
     if (!decoded.ok) {
       errors.push({ column, error: decoded.error })
       values[field] = DEFAULTS[field] ?? null
