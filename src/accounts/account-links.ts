@@ -36,37 +36,31 @@ export async function createLink(
   return token
 }
 
-/** Returns the ID of the account that a valid link is for; `null` if the link is not valid. */
-export async function findLinkAccount(
+const VALID_LINK = 'FROM account_links WHERE token_hash = ? AND purpose = ? AND expires_at > ?'
+
+/** Runs a statement about a valid link; returns the ID of its account, or `null`. */
+async function queryLink(
   tx: Queryable,
+  sql: string,
   purpose: LinkPurpose,
   token: string,
 ): Promise<string | null> {
   if (!TOKEN.test(token)) return null
-  const [link] = await tx.query<{ account_id: string }>(
-    'SELECT account_id FROM account_links WHERE token_hash = ? AND purpose = ? AND expires_at > ?',
-    [hashToken(token), purpose, Date.now()],
-  )
+  const values = [hashToken(token), purpose, Date.now()]
+  const [link] = await tx.query<{ account_id: string }>(sql, values)
   return link?.account_id ?? null
 }
+
+/** Returns the ID of the account that a valid link is for; `null` if the link is not valid. */
+export const findLinkAccount = (tx: Queryable, purpose: LinkPurpose, token: string) =>
+  queryLink(tx, `SELECT account_id ${VALID_LINK}`, purpose, token)
 
 /**
  * Uses up a valid link, and returns the ID of its account; `null` if the link is not valid. Of two
  * concurrent callers, only one gets the ID.
  */
-export async function consumeLink(
-  tx: Queryable,
-  purpose: LinkPurpose,
-  token: string,
-): Promise<string | null> {
-  if (!TOKEN.test(token)) return null
-  const [link] = await tx.query<{ account_id: string }>(
-    `DELETE FROM account_links WHERE token_hash = ? AND purpose = ? AND expires_at > ?
-     RETURNING account_id`,
-    [hashToken(token), purpose, Date.now()],
-  )
-  return link?.account_id ?? null
-}
+export const consumeLink = (tx: Queryable, purpose: LinkPurpose, token: string) =>
+  queryLink(tx, `DELETE ${VALID_LINK} RETURNING account_id`, purpose, token)
 
 export async function deleteLinks(tx: Queryable, accountId: string): Promise<void> {
   await tx.query('DELETE FROM account_links WHERE account_id = ?', [accountId])

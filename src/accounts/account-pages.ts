@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { getLocale } from '../core/http/locale.js'
+import type { Formatters } from '../core/formatting/formatters.js'
+import { getRequestFormatters } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from './permissions.js'
 import { getBrowserName } from './browser-name.js'
@@ -10,29 +11,16 @@ import { endOtherSessions, endOwnSession } from './session-routes.js'
 /** Base path of the actions on sessions. */
 const SESSIONS_URL = '/admin/account/sessions'
 
-/**
- * Data of the template `accounts/_sessions`.
- *
- * @param current the session of the request
- */
-function buildSessionsView(
-  sessions: readonly Session[],
-  current: Session,
-  { locale, timeZone }: { locale: string; timeZone: string },
-) {
-  const format = new Intl.DateTimeFormat(locale, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone,
-  })
+/** Data of the template `accounts/_sessions`. `current` is the session of the request. */
+function buildSessionsView(sessions: readonly Session[], current: Session, format: Formatters) {
   return {
     hasOthers: sessions.some(({ id }) => id !== current.id),
     endOthersUrl: `${SESSIONS_URL}/end-others`,
     items: sessions.map(({ id, userAgent, address, createdAt, lastSeenAt }) => ({
       browser: getBrowserName(userAgent),
       address,
-      signedIn: format.format(createdAt),
-      lastSeen: format.format(lastSeenAt),
+      signedIn: format.dateTime(createdAt),
+      lastSeen: format.dateTime(lastSeenAt),
       isCurrent: id === current.id,
       endUrl: `${SESSIONS_URL}/${id}/end`,
     })),
@@ -71,10 +59,7 @@ const pages: FastifyPluginAsync = async (app) => {
           passwordUrl: isConfigured ? null : `${ACCOUNT_URL}/password`,
         },
         success: reply.consumeFlashText(SUCCESS),
-        sessions: buildSessionsView(sessions, user.session, {
-          locale: getLocale(request.headers['accept-language']),
-          timeZone: app.config.TIME_ZONE,
-        }),
+        sessions: buildSessionsView(sessions, user.session, getRequestFormatters(request)),
       },
     )
   })

@@ -59,6 +59,14 @@ interface NewLink {
 
 const EMPTY_FORM: InviteForm = { email: '', role: 'viewer', errors: {} }
 
+const buildRoleChoices = (selected: string) =>
+  ROLES.map((name) => ({
+    name,
+    label: ROLE_LABELS[name],
+    description: ROLE_DESCRIPTIONS[name],
+    isSelected: name === selected,
+  }))
+
 const buildPersonView = (account: ManagedAccount, current: string, format: Formatters) => {
   const { id, email, role, state, createdBy, createdAt } = account
   const isConfigured = account.source === 'configuration'
@@ -72,11 +80,7 @@ const buildPersonView = (account: ManagedAccount, current: string, format: Forma
     hasSecondFactor: account.hasSecondFactor,
     isConfigured,
     created: createdAt === null ? null : { by: createdBy, at: format.date(createdAt) },
-    roles: ROLES.map((name) => ({
-      name,
-      label: ROLE_LABELS[name],
-      isSelected: name === role,
-    })),
+    roles: buildRoleChoices(role),
     /** URLs of the forms for the possible changes */
     actions: canChange
       ? {
@@ -126,12 +130,7 @@ const pages: FastifyPluginAsync = async (app) => {
       { page: 'accounts/person-invite' },
       {
         form,
-        roles: ROLES.toReversed().map((name) => ({
-          name,
-          label: ROLE_LABELS[name],
-          description: ROLE_DESCRIPTIONS[name],
-          isSelected: name === form.role,
-        })),
+        roles: buildRoleChoices(form.role).toReversed(),
         sendsMail: mail.isConfigured,
       },
     )

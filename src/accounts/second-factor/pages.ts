@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
-import { getLocale } from '../../core/http/locale.js'
+import { getRequestFormatters } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
 import { createQrMatrix, renderSvg, toSvgDataUrl } from '../../core/html/qr-image.js'
 import { toText } from '../../core/validation/is-object.js'
@@ -56,22 +56,19 @@ const pages: FastifyPluginAsync = async (app) => {
 
   app.get<{ Querystring: Fields }>(URL_OF_PAGE, options, async (request, reply) => {
     const factors = await secondFactors.find(getUser(request).email)
-    const format = new Intl.DateTimeFormat(getLocale(request.headers['accept-language']), {
-      dateStyle: 'medium',
-      timeZone: app.config.TIME_ZONE,
-    })
+    const format = getRequestFormatters(request)
     return reply.renderView(
       { page: 'accounts/second-factor' },
       {
         success: reply.consumeFlashText(SUCCESS),
         isRequired: app.config.REQUIRE_SECOND_FACTOR && !hasSecondFactor(factors),
         hasFactor: hasSecondFactor(factors),
-        appAdded: factors.appAddedAt === null ? null : format.format(factors.appAddedAt),
+        appAdded: factors.appAddedAt === null ? null : format.date(factors.appAddedAt),
         canAddPasskey: secondFactors.passkeys.isAvailable,
         passkeys: factors.passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
           name,
-          added: format.format(createdAt),
-          lastUsed: lastUsedAt === null ? null : format.format(lastUsedAt),
+          added: format.date(createdAt),
+          lastUsed: lastUsedAt === null ? null : format.date(lastUsedAt),
           removeUrl: `/admin/account/passkeys/${id}/remove`,
         })),
         recoveryCodes: factors.recoveryCodes,

@@ -23,28 +23,16 @@ export interface SecondFactors {
   recoveryCodes: number
 }
 
-interface PasskeyRow {
-  id: string
-  email: string
-  name: string
-  public_key: string
-  sign_count: number
-  transports: string
-  created_at: number
-  last_used_at: number | null
-}
+/** A passkey; its transports are JSON. */
+type PasskeyRow = Omit<Passkey, 'transports'> & { transports: string }
 
-const COLUMNS = 'id, email, name, public_key, sign_count, transports, created_at, last_used_at'
+const SELECT_PASSKEYS = `SELECT id, email, name, public_key AS "publicKey",
+  sign_count AS "signCount", transports, created_at AS "createdAt", last_used_at AS "lastUsedAt"
+  FROM passkeys`
 
-const toPasskey = (row: PasskeyRow): Passkey => ({
-  id: row.id,
-  email: row.email,
-  name: row.name,
-  publicKey: row.public_key,
-  signCount: row.sign_count,
-  transports: JSON.parse(row.transports) as string[],
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
+const toPasskey = ({ transports, ...row }: PasskeyRow): Passkey => ({
+  ...row,
+  transports: JSON.parse(transports) as string[],
 })
 
 /** Whether an account has a factor besides its password. */
@@ -99,7 +87,7 @@ export function createSecondFactorStore(database: Database) {
         [email],
       )
       const passkeys = await database.query<PasskeyRow>(
-        `SELECT ${COLUMNS} FROM passkeys WHERE email = ? ORDER BY created_at, id`,
+        `${SELECT_PASSKEYS} WHERE email = ? ORDER BY created_at, id`,
         [email],
       )
       const [codes] = await database.query<{ count: number }>(
@@ -138,10 +126,7 @@ export function createSecondFactorStore(database: Database) {
     },
 
     async findPasskey(id: string): Promise<Passkey | null> {
-      const [row] = await database.query<PasskeyRow>(
-        `SELECT ${COLUMNS} FROM passkeys WHERE id = ?`,
-        [id],
-      )
+      const [row] = await database.query<PasskeyRow>(`${SELECT_PASSKEYS} WHERE id = ?`, [id])
       return row === undefined ? null : toPasskey(row)
     },
 
@@ -188,7 +173,8 @@ export function createSecondFactorStore(database: Database) {
     /** Returns false if a passkey with this ID already exists. */
     async addPasskey(tx: Queryable, passkey: Passkey): Promise<boolean> {
       const rows = await tx.query(
-        `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        `INSERT INTO passkeys (id, email, name, public_key, sign_count, transports, created_at, last_used_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO NOTHING RETURNING id`,
         [
           passkey.id,

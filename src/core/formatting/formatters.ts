@@ -26,13 +26,13 @@ function createFormatters(locale: string, timeZone: string) {
     percent: numbers.percent,
     /** An amount in minor units, with all decimals of its currency */
     money: formatMoney,
-    /** The date of an ISO 8601 timestamp */
-    date: (timestamp: string): string => date.format(new Date(timestamp)),
+    /** The date of a timestamp: ISO 8601, or ms since 1970 */
+    date: (timestamp: string | number): string => date.format(new Date(timestamp)),
     /** The time of an ISO 8601 timestamp */
     time: (timestamp: string): string => time.format(new Date(timestamp)),
     timeWithSeconds: (timestamp: string): string => seconds.format(new Date(timestamp)),
-    /** Date and time of an ISO 8601 timestamp */
-    dateTime: (timestamp: string): string =>
+    /** Date and time of a timestamp: ISO 8601, or ms since 1970 */
+    dateTime: (timestamp: string | number): string =>
       `${date.format(new Date(timestamp))}, ${time.format(new Date(timestamp))}`,
     /** A calendar day, such as `2026-11-20` */
     day: (isoDate: string): string => day.format(new Date(`${isoDate}T00:00:00Z`)),
