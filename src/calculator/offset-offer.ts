@@ -62,10 +62,7 @@ interface OrderPage {
  *
  * @param offer `null` if there are no prices
  */
-export function buildOfferView(
-  offer: OffsetOffer | null,
-  { path, query, parameter }: OrderPage,
-) {
+export function buildOfferView(offer: OffsetOffer | null, { path, query, parameter }: OrderPage) {
   const buildLink = (price: string | null, portfolioId: number | null) => {
     const parameters = new URLSearchParams(query)
     if (portfolioId !== null) parameters.set(parameter, String(portfolioId))

@@ -12,7 +12,12 @@ import { addGuestOrder, seedOrderStore } from '../../src/demo/sample-data.js'
 import { createDemoOrders, type DemoOrder, PRICES_PER_TONNE } from '../../src/demo/orders.js'
 import { getMinorUnitDigits } from '../../src/core/formatting/money-formatter.js'
 import { ImportedOrder, type Order } from '../../src/orders/order.js'
-import { getTransitions, ORDER_STATUSES, toLiveStatus, type OrderStatus } from '../../src/orders/order-status.js'
+import {
+  getTransitions,
+  ORDER_STATUSES,
+  toLiveStatus,
+  type OrderStatus,
+} from '../../src/orders/order-status.js'
 import { checker } from '../../src/orders/validators.js'
 import { distPath } from '../support/dist-path.js'
 import { temporaryFolder } from '../support/app.js'

@@ -1,10 +1,19 @@
-import { CALCULATOR_TYPES, isCalculatorType, type CalculatorType } from '../../calculator/calculator-data.js'
+import {
+  CALCULATOR_TYPES,
+  isCalculatorType,
+  type CalculatorType,
+} from '../../calculator/calculator-data.js'
 import { parseCalculatorForm, type CalculatorForm } from '../../calculator/calculator-form.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
 import { formatUnambiguous } from '../../core/formatting/number-input.js'
 import { NewOrder } from '../../orders/order.js'
 import { checker } from '../../orders/validators.js'
-import { normalizeFieldValue, ORDER_FIELDS, parseFields, type FieldErrors } from '../../orders/pages/order-fields.js'
+import {
+  normalizeFieldValue,
+  ORDER_FIELDS,
+  parseFields,
+  type FieldErrors,
+} from '../../orders/pages/order-fields.js'
 import { formatAmountInput } from '../../orders/pages/money-input.js'
 import { parseDateTime } from '../../core/formatting/parse-datetime.js'
 import { getPaidPerTonne, priceMass, type GetPriceTerms, type PriceResult } from '../price-trip.js'

@@ -1,11 +1,22 @@
 import { CALCULATOR_TYPES, type CalculatorType } from '../../calculator/calculator-data.js'
-import { buildFormView, CALCULATOR_NAMES, CHOICES, FIELD_NAMES, listFieldNames } from '../../calculator/form-view.js'
+import {
+  buildFormView,
+  CALCULATOR_NAMES,
+  CHOICES,
+  FIELD_NAMES,
+  listFieldNames,
+} from '../../calculator/form-view.js'
 import { LIVE_STATUSES } from '../../orders/order-status.js'
 import { getStatusPermission } from '../../orders/status-permission.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { STATUS_LABELS } from '../../orders/labels.js'
 import { buildFieldViews } from '../../orders/pages/field-view.js'
-import { type NewOrderForm, buildPortfolioChoices, describeSuggestion, type Pricing } from './new-order-form.js'
+import {
+  type NewOrderForm,
+  buildPortfolioChoices,
+  describeSuggestion,
+  type Pricing,
+} from './new-order-form.js'
 import { ORDER_FIELDS, type FieldErrors } from '../../orders/pages/order-fields.js'
 import { estimateTrip } from '../../orders/pages/trip-estimate.js'
 
