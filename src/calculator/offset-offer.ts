@@ -57,32 +57,17 @@ interface OrderPage {
   parameter: string
 }
 
-/** A link to the order page, and its text. */
-interface OrderLink {
-  url: string
-  label: string
-}
-
-/** What a result page offers. */
-export interface OfferView {
-  portfolios: (OfferedPortfolio & { link: OrderLink })[]
-  link: OrderLink
-  /** Why the trip cannot be ordered; `null` if it can */
-  problem: string | null
-}
-
-const toLabel = (price: string | null): string =>
-  price === null ? 'Buy carbon credits' : `Buy credits for ${price}`
-
-/** @param offer `null` if there are no prices */
-export function buildOfferView(
-  offer: OffsetOffer | null,
-  { path, query, parameter }: OrderPage,
-): OfferView {
-  const buildLink = (price: string | null, portfolioId: number | null): OrderLink => {
+/**
+ * What a result page offers, with links to the order page.
+ *
+ * @param offer `null` if there are no prices
+ */
+export function buildOfferView(offer: OffsetOffer | null, { path, query, parameter }: OrderPage) {
+  const buildLink = (price: string | null, portfolioId: number | null) => {
     const parameters = new URLSearchParams(query)
     if (portfolioId !== null) parameters.set(parameter, String(portfolioId))
-    return { url: `${path}?${parameters.toString()}`, label: toLabel(price) }
+    const label = price === null ? 'Buy carbon credits' : `Buy credits for ${price}`
+    return { url: `${path}?${parameters.toString()}`, label }
   }
   return {
     portfolios: (offer?.portfolios ?? []).map((portfolio) => ({
@@ -90,6 +75,7 @@ export function buildOfferView(
       link: buildLink(portfolio.price, portfolio.id),
     })),
     link: buildLink(offer?.price ?? null, null),
+    /** Why the trip cannot be ordered; `null` if it can */
     problem: offer?.problem ?? null,
   }
 }

@@ -13,7 +13,7 @@ import {
 } from './calculator-data.js'
 import { parseCalculatorForm, toCalculatorForm, type CalculatorForm } from './calculator-form.js'
 import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
-import { buildOfferView, type OfferView } from './offset-offer.js'
+import { buildOfferView } from './offset-offer.js'
 import type { PrefillSource } from './prefill.js'
 import { buildResultView, type ResultView } from './result-view.js'
 
@@ -83,12 +83,7 @@ const pages: FastifyPluginAsync = async (app) => {
   })
 
   /** What guests can buy, and where: in the operator's own shop, or in Clearwake. */
-  async function getOffer({
-    type,
-    query,
-    form,
-    source,
-  }: CalculatorPage): Promise<OfferView | null> {
+  async function getOffer({ type, query, form, source }: CalculatorPage) {
     const { calculation } = form
     if (calculation === null) return null
     const offer = (await resultPage.findOffer?.({ calculation, source })) ?? null

@@ -8,8 +8,12 @@ import { startFakeProvider, type FakeProvider } from '../demo/fake-provider/fake
 import { createMailbox } from '../demo/mailbox.js'
 import { startFakeStripe, type FakeStripe } from '../demo/fake-stripe/fake-stripe.js'
 import { addAttempts, createProviderOrders } from '../demo/provider-orders.js'
-import { addCertificates, seedOrderStore, addConversions } from '../demo/seed-order-store.js'
-import { addGuestOrder } from '../demo/guest-order.js'
+import {
+  addCertificates,
+  seedOrderStore,
+  addConversions,
+  addGuestOrder,
+} from '../demo/sample-data.js'
 import { createDemoOrders } from '../demo/orders.js'
 import { createDayCalendar } from '../core/formatting/day-calendar.js'
 import type { Order } from '../orders/order.js'

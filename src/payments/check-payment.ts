@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import type { OrderStore } from '../orders/store/order-store.js'
 import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
 import { isPaid } from '../orders/order-status.js'
@@ -15,8 +16,7 @@ export interface PaymentServices {
   stripe: StripeGateway
   /** Pause between checks of a new payment, ms */
   checkMs: number
-  /** Called when a payment needs the attention of an administrator */
-  onProblem: (payment: Payment) => void
+  log: FastifyBaseLogger
   /** Called before it is recorded that all money of a cancelled or refunded order was returned */
   onReturned: (order: Order) => Promise<void>
 }
@@ -71,7 +71,7 @@ export function createPaymentCheck({
   payments,
   stripe,
   checkMs,
-  onProblem,
+  log,
   onReturned,
 }: PaymentServices) {
   /** Expires the session, so that the guest can no longer pay; returns whether it was open. */
@@ -119,7 +119,11 @@ export function createPaymentCheck({
     const checkAt = getNextCheck(next, Date.now(), checkMs)
     const checked = await payments.update(recorded, { ...settlement, state, checkAt })
     if (checked === null) return null
-    if (checked.problem !== null && checked.problem !== payment.problem) onProblem(checked)
+    const { id, orderId, problem, amountMinor, currency } = checked
+    if (problem !== null && problem !== payment.problem) {
+      const details = { payment: id, orderId, problem, amountMinor, currency }
+      log.error(details, 'a payment needs attention')
+    }
     return { payment: checked, url: state === 'open' ? url : null }
   }
 

@@ -56,11 +56,6 @@ export default fp(
             }),
             checkMs: config.STRIPE_CHECK_INTERVAL * 1000,
             log,
-            onProblem: ({ id, orderId, problem, amountMinor, currency }) =>
-              log.error(
-                { payment: id, orderId, problem, amountMinor, currency },
-                'a payment needs attention',
-              ),
             async onReturned(order) {
               for (const listener of listeners) await listener(order)
             },

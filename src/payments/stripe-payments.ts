@@ -1,4 +1,3 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { Queryable } from '../database/database.js'
 import type { OrderEvent } from '../orders/order-event.js'
 import type { Order } from '../orders/order.js'
@@ -71,7 +70,7 @@ const BATCH_SIZE = 5
 const REFUSED_PAUSE_MS = 60 * 60 * 1000
 
 /** Payments of guest orders through Stripe. */
-export function createPayments(services: PaymentServices & { log: FastifyBaseLogger }) {
+export function createPayments(services: PaymentServices) {
   const { store, payments, stripe, checkMs, log } = services
   const check = createPaymentCheck(services)
   const starts = createSharedCalls<StartResult>(({ outcome }) => outcome === 'redirect')

@@ -9,7 +9,7 @@ import { avoidMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { adminContext } from '../support/portal.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext, openPageOf, sharedBrowser } from '../support/shared-browser.js'
 import { waitForEqual } from '../support/wait-for.js'
 
 await avoidMidnight()
@@ -45,22 +45,14 @@ const sharedContext = await adminContext(t, browser, { url }, CONTEXT_OPTIONS)
 const session = await sharedContext.storageState()
 
 async function openDashboard(t: Test, query = ''): Promise<Page> {
-  const page = await sharedContext.newPage()
-  t.teardown(() => page.close())
+  const page = await openPageOf(t, sharedContext)
   await page.goto(`${url}/admin${query}`)
   return page
 }
 
 /** A page in a browser context of its own. */
-async function openContext(t: Test, options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({
-    ...CONTEXT_OPTIONS,
-    storageState: session,
-    ...options,
-  })
-  t.teardown(() => context.close())
-  return { context, page: await context.newPage() }
-}
+const openContext = (t: Test, options: BrowserContextOptions = {}) =>
+  openBrowserContext(t, { ...CONTEXT_OPTIONS, storageState: session, ...options })
 
 const waitForCharts = (page: Page) =>
   page.waitForFunction(() => document.querySelectorAll('.apexcharts-svg').length === 2)

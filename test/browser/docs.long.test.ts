@@ -4,7 +4,7 @@ import { checkNoSidewaysScrolling } from '../support/accessibility.js'
 import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
 import { startOrderApi } from '../support/order-api.js'
 import { measurePageWeight } from '../support/page-weight.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext } from '../support/shared-browser.js'
 import { waitForEqual } from '../support/wait-for.js'
 import { checkAllVariants } from './check-all-variants.js'
 
@@ -14,15 +14,12 @@ const { body: key } = await api.call('POST', '/api/admin/api-keys', {
   name: 'Reference',
   scopes: ['orders:read', 'orders:write'],
 })
-const browser = await sharedBrowser()
 
 const CREATE_ORDER = 'post-api-admin-orders'
 
 async function openDocs(t: Test, options: BrowserContextOptions = {}, hash = '') {
-  const context = await browser.newContext({ viewport: DESKTOP, ...options })
-  t.teardown(() => context.close())
+  const { context, page } = await openBrowserContext(t, { viewport: DESKTOP, ...options })
   const browserErrors = recordBrowserErrors(context, url)
-  const page = await context.newPage()
   await page.goto(`${url}/docs${hash}`)
   return { context, page, browserErrors }
 }
@@ -178,8 +175,7 @@ t.test('everything can be read without scripts', async (t) => {
 })
 
 t.test('loads at most 90 kB', async (t) => {
-  const context = await browser.newContext()
-  t.teardown(() => context.close())
-  const { bytes, paths } = await measurePageWeight(await context.newPage(), `${url}/docs`)
+  const { page } = await openBrowserContext(t)
+  const { bytes, paths } = await measurePageWeight(page, `${url}/docs`)
   t.ok(bytes > 20_000 && bytes <= 90_000, `${bytes} bytes: ${paths.join(' ')}`)
 })

@@ -2,12 +2,11 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { postJson, startApp } from '../support/app.js'
 import { PHONE, recordBrowserErrors } from '../support/browser.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext } from '../support/shared-browser.js'
 import { TRIPS } from '../support/trips.js'
 import { checkAllVariants } from './check-all-variants.js'
 
 const { url } = await startApp(t)
-const browser = await sharedBrowser()
 
 const { body: code } = await postJson(`${url}/api/qr-code/generate`, TRIPS[1])
 const { pathname, search } = new URL(code.url as string)
@@ -31,11 +30,7 @@ const PAGES = {
   'unknown address': '/nothing-here',
 }
 
-async function openContext(t: Test) {
-  const context = await browser.newContext({ viewport: PHONE })
-  t.teardown(() => context.close())
-  return { context, page: await context.newPage() }
-}
+const openContext = (t: Test) => openBrowserContext(t, { viewport: PHONE })
 
 const openDetails = (page: Page) =>
   page.evaluate(() =>

@@ -1,19 +1,17 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { DESKTOP, recordBrowserErrors } from '../support/browser.js'
+import { offerCredits, startProvider } from '../support/guest-orders.js'
 import { newOrder } from '../support/order-store.js'
 import { SECOND_ADMIN, startTwoAdmins } from '../support/page-client.js'
 import { adminContext } from '../support/portal.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openPageOf, sharedBrowser } from '../support/shared-browser.js'
 import { waitUntil } from '../support/wait-for.js'
 import { checkAllVariants } from './check-all-variants.js'
 
-const provider = await startFakeProvider({ token: 'fake-provider-token' })
-t.teardown(() => provider.close())
+const provider = await startProvider(t)
 const service = await startTwoAdmins(t, {
-  ORDERSOURCE_BASE_URL: provider.url,
-  ORDERSOURCE_API_TOKEN: provider.token,
+  ...offerCredits(provider),
   ORDERSOURCE_TIMEOUT_MS: '2000',
 })
 const { url, ann } = service
@@ -26,11 +24,7 @@ const secondContext = await browser.newContext(CONTEXT_OPTIONS)
 t.teardown(() => secondContext.close())
 await secondContext.request.post(`${url}/api/admin/login`, { data: SECOND_ADMIN })
 
-async function openPage(t: Test, context = adminSession): Promise<Page> {
-  const page = await context.newPage()
-  t.teardown(() => page.close())
-  return page
-}
+const openPage = (t: Test, context = adminSession) => openPageOf(t, context)
 
 const ORDERS = '/api/admin/orders'
 

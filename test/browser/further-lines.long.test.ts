@@ -2,20 +2,14 @@ import t from 'tap'
 import { startApp } from '../support/app.js'
 import { checkAccessibility, checkNoSidewaysScrolling } from '../support/accessibility.js'
 import { PHONE, recordBrowserErrors } from '../support/browser.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext } from '../support/shared-browser.js'
 
 const { url } = await startApp(t)
-const browser = await sharedBrowser()
 
 t.test('a guest adds a tender and shore power on a phone', async (t) => {
-  const context = await browser.newContext({
-    viewport: PHONE,
-    colorScheme: 'dark',
-    locale: 'en-GB',
-  })
-  t.teardown(() => context.close())
+  const options = { viewport: PHONE, colorScheme: 'dark', locale: 'en-GB' } as const
+  const { context, page } = await openBrowserContext(t, options)
   const browserErrors = recordBrowserErrors(context, url)
-  const page = await context.newPage()
   await page.goto(`${url}/calculator/fuel`)
   await page.locator('#quantity').fill('1000')
   await page.locator('#guests').fill('12')

@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page, Request } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
 import { adminContext, manyOrders, startPortal } from '../support/portal.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext, openPageOf, sharedBrowser } from '../support/shared-browser.js'
 import { waitForEqual } from '../support/wait-for.js'
 import { checkAllVariants } from './check-all-variants.js'
 
@@ -23,22 +23,11 @@ const bulkContext = await adminContext(t, browser, bulkService, { viewport: DESK
 const LIST = `${service.url}/admin/orders`
 const BULK_LIST = `${bulkService.url}/admin/orders?sort=orderNumber`
 
-async function openPage(t: Test, context = sharedContext): Promise<Page> {
-  const page = await context.newPage()
-  t.teardown(() => page.close())
-  return page
-}
+const openPage = (t: Test, context = sharedContext) => openPageOf(t, context)
 
 /** A page in a browser context of its own. */
-async function openContext(t: Test, options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({
-    viewport: DESKTOP,
-    storageState: session,
-    ...options,
-  })
-  t.teardown(() => context.close())
-  return { context, page: await context.newPage() }
-}
+const openContext = (t: Test, options: BrowserContextOptions = {}) =>
+  openBrowserContext(t, { viewport: DESKTOP, storageState: session, ...options })
 
 const getOrderNumbers = (page: Page) => page.locator('.row-link').allInnerTexts()
 const getChips = async (page: Page) =>

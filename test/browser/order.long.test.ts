@@ -4,7 +4,7 @@ import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
 import { newOrder } from '../support/order-store.js'
 import { SECOND_ADMIN, startTwoAdmins } from '../support/page-client.js'
 import { adminContext } from '../support/portal.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext, openPageOf, sharedBrowser } from '../support/shared-browser.js'
 import { waitForEqual } from '../support/wait-for.js'
 import { checkAllVariants } from './check-all-variants.js'
 
@@ -20,23 +20,17 @@ const sharedContext = await adminContext(t, browser, service, {
 const session = await sharedContext.storageState()
 
 async function openPage(t: Test, viewport = DESKTOP): Promise<Page> {
-  const page = await sharedContext.newPage()
-  t.teardown(() => page.close())
+  const page = await openPageOf(t, sharedContext)
   if (viewport !== DESKTOP) await page.setViewportSize(viewport)
   return page
 }
 
 /** A browser context of its own, signed in as ADMIN. */
-async function openContext(t: Test, options: object = {}) {
-  const context = await browser.newContext({
-    viewport: DESKTOP,
-    locale: 'en-GB',
-    storageState: session,
+const openContext = (t: Test, options: object = {}) =>
+  openBrowserContext(t, {
+    ...{ viewport: DESKTOP, locale: 'en-GB', storageState: session },
     ...options,
   })
-  t.teardown(() => context.close())
-  return { context, page: await context.newPage() }
-}
 
 const ORDERS = '/api/admin/orders'
 
@@ -132,10 +126,9 @@ t.test('edits groups in place and reports invalid fields', async (t) => {
 
 t.test('shows conflicting changes, and discards or overwrites them', async (t) => {
   const page = await openPage(t)
-  const secondContext = await browser.newContext({ viewport: DESKTOP, locale: 'en-GB' })
-  t.teardown(() => secondContext.close())
+  const options = { viewport: DESKTOP, locale: 'en-GB' }
+  const { context: secondContext, page: secondPage } = await openBrowserContext(t, options)
   await secondContext.request.post(`${url}/api/admin/login`, { data: SECOND_ADMIN })
-  const secondPage = await secondContext.newPage()
   const { id } = await createOrder(COMPLETE_ORDER)
   for (const editor of [page, secondPage]) {
     await editor.goto(`${url}/admin/orders/${id}`)

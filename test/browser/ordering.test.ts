@@ -1,21 +1,14 @@
 import t from 'tap'
-import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
 import { postJson } from '../support/app.js'
 import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
-import { startTwoAdmins } from '../support/page-client.js'
 import { createGuest, placeOrder } from '../support/guest.js'
-import { waitForCertificate } from '../support/guest-orders.js'
+import { startAutoFulfilment, waitForCertificate } from '../support/guest-orders.js'
 import { measurePageWeight } from '../support/page-weight.js'
-import { upstreamEnvironment } from '../support/recording-upstream.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext, sharedBrowser } from '../support/shared-browser.js'
 import { TRIPS } from '../support/trips.js'
 
-const provider = await startFakeProvider({ token: 'token-of-the-tests' })
-t.teardown(() => provider.close())
-const { url, ann } = await startTwoAdmins(t, {
-  ...upstreamEnvironment(provider.url, { ORDERSOURCE_API_TOKEN: provider.token }),
-  AUTO_FULFIL: 'true',
+const { url, ann } = await startAutoFulfilment(t, {
   SERVICE_FEE_PERCENT: '5',
   TERMS_URL: 'https://example.com/terms',
   PAYMENT_INSTRUCTIONS: 'Bank transfer\\nPT50 0002 0123',
@@ -26,10 +19,8 @@ const browser = await sharedBrowser()
 const [trip] = TRIPS
 
 t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
-  const context = await browser.newContext({ viewport: PHONE, locale: 'en-GB' })
-  t.teardown(() => context.close())
+  const { context, page } = await openBrowserContext(t, { viewport: PHONE, locale: 'en-GB' })
   const { errors, externalRequests } = recordBrowserErrors(context, url)
-  const page = await context.newPage()
   await page.goto((await postJson(`${url}/api/qr-code/generate`, trip)).body.url)
   await page.getByRole('link', { name: 'Buy credits for US$41.49' }).click()
   await page.getByRole('heading', { name: 'Buy carbon credits' }).waitFor()
@@ -81,10 +72,8 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
 t.test('the order page showed the old status until it was reloaded', async (t) => {
   const guest = createGuest(url)
   const path = await placeOrder(guest, { email: 'cleo@example.com', consent: 'yes' })
-  const context = await browser.newContext({ viewport: PHONE, locale: 'en-GB' })
-  t.teardown(() => context.close())
+  const { context, page } = await openBrowserContext(t, { viewport: PHONE, locale: 'en-GB' })
   const { errors } = recordBrowserErrors(context, url)
-  const page = await context.newPage()
   await page.goto(url + path)
   const status = page.getByRole('heading', { name: 'Waiting for your payment' })
   await status.waitFor()

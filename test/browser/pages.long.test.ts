@@ -1,15 +1,14 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { postJson, startApp } from '../support/app.js'
 import { DESKTOP, PHONE, readPng, recordBrowserErrors } from '../support/browser.js'
+import { offerCredits, startProvider } from '../support/guest-orders.js'
 import { measurePageWeight } from '../support/page-weight.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext } from '../support/shared-browser.js'
 import { TRIPS } from '../support/trips.js'
 import { waitForEqual } from '../support/wait-for.js'
 
 const { url } = await startApp(t)
-const browser = await sharedBrowser()
 
 const { body: code } = await postJson(`${url}/api/qr-code/generate`, TRIPS[1])
 const { pathname, search } = new URL(code.url as string)
@@ -17,11 +16,8 @@ const scannedPath = pathname + search
 
 const QR_CODE = '/qr-test?calculatorType=fuel&vessel.name=Eendracht&fuel.quantity=500'
 
-async function openContext(t: Test, options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({ viewport: PHONE, ...options })
-  t.teardown(() => context.close())
-  return { context, page: await context.newPage() }
-}
+const openContext = (t: Test, options: BrowserContextOptions = {}) =>
+  openBrowserContext(t, { viewport: PHONE, ...options })
 
 const getFocusedId = (page: Page) => page.evaluate(() => document.activeElement?.id)
 
@@ -32,12 +28,7 @@ async function readAll(stream: NodeJS.ReadableStream): Promise<Buffer> {
 }
 
 t.test('a guest page loads at most 60 kB with 8 requests, including prices', async (t) => {
-  const provider = await startFakeProvider({ token: 'a-token-for-tests' })
-  t.teardown(() => provider.close())
-  const { url: urlWithProvider } = await startApp(t, {
-    ORDERSOURCE_BASE_URL: provider.url,
-    ORDERSOURCE_API_TOKEN: 'a-token-for-tests',
-  })
+  const { url: urlWithProvider } = await startApp(t, offerCredits(await startProvider(t)))
   const measure = async (address: string) => {
     // Without a cache.
     const { context, page } = await openContext(t)

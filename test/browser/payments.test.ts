@@ -4,7 +4,7 @@ import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibi
 import { postJson } from '../support/app.js'
 import { PHONE, recordBrowserErrors } from '../support/browser.js'
 import { startTwoAdmins } from '../support/page-client.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext, sharedBrowser } from '../support/shared-browser.js'
 import { getSessionId, sendWebhooks, startStripe } from '../support/stripe.js'
 import { ADMIN } from '../support/sign-in.js'
 import { TRIPS } from '../support/trips.js'
@@ -21,10 +21,8 @@ const browser = await sharedBrowser()
 const [trip] = TRIPS
 
 async function openPhone(t: Test) {
-  const context = await browser.newContext({ viewport: PHONE, locale: 'en-GB' })
-  t.teardown(() => context.close())
-  const { errors } = recordBrowserErrors(context, url)
-  return { page: await context.newPage(), errors }
+  const { context, page } = await openBrowserContext(t, { viewport: PHONE, locale: 'en-GB' })
+  return { page, errors: recordBrowserErrors(context, url).errors }
 }
 
 /** Orders, up to the page of Stripe; returns the session. */

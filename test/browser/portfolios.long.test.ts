@@ -2,7 +2,7 @@ import axe from 'axe-core'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import t, { type Test } from 'tap'
 import { PORTFOLIOS } from '../../src/demo/fake-provider/portfolios.js'
@@ -10,7 +10,7 @@ import { formatMoney } from '../../src/core/formatting/money-formatter.js'
 import { checkAccessibility } from '../support/accessibility.js'
 import { postJson, startApp } from '../support/app.js'
 import { recordBrowserErrors, PHONE } from '../support/browser.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext } from '../support/shared-browser.js'
 import { TRIPS } from '../support/trips.js'
 import { waitFor } from '../support/wait-for.js'
 
@@ -37,7 +37,6 @@ const CONFIGURED = {
   ORDERSOURCE_BASE_URL: `http://127.0.0.1:${port}/api`,
   ORDERSOURCE_API_TOKEN: 'a-token',
 }
-const browser = await sharedBrowser()
 
 /** Starts a service that has not read any portfolios yet. */
 async function offer(
@@ -49,14 +48,8 @@ async function offer(
   return (await startApp(t, { ...CONFIGURED, ...environment })).url
 }
 
-async function phone(
-  t: Test,
-  options: object = {},
-): Promise<{ context: BrowserContext; page: Page }> {
-  const context = await browser.newContext({ viewport: PHONE, locale: 'en-GB', ...options })
-  t.teardown(() => context.close())
-  return { context, page: await context.newPage() }
-}
+const phone = (t: Test, options: object = {}) =>
+  openBrowserContext(t, { viewport: PHONE, locale: 'en-GB', ...options })
 
 const shown = async (page: Page): Promise<string[]> => {
   // A page does not wait long for the provider.

@@ -1,23 +1,19 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
-import { sharedBrowser } from '../support/shared-browser.js'
+import { openBrowserContext } from '../support/shared-browser.js'
 import { ADMIN } from '../support/sign-in.js'
 import { DESKTOP, recordBrowserErrors, PHONE } from '../support/browser.js'
 import { manyOrders, startPortal } from '../support/portal.js'
 import { waitForEqual } from '../support/wait-for.js'
 
 const { url } = await startPortal(t, manyOrders(30), { LOGIN_LIMIT_PER_CLIENT: '1000' })
-const browser = await sharedBrowser()
 
 const DEVICES = Object.entries({ phone: PHONE, desktop: DESKTOP })
 
 /** Opens a new browser context. */
-async function stranger(t: Test, options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({ viewport: DESKTOP, ...options })
-  t.teardown(() => context.close())
-  return { context, page: await context.newPage() }
-}
+const stranger = (t: Test, options: BrowserContextOptions = {}) =>
+  openBrowserContext(t, { viewport: DESKTOP, ...options })
 
 async function fillIn(page: Page, { email, password } = ADMIN): Promise<void> {
   await page.getByLabel('Email').fill(email)

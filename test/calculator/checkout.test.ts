@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { postJson, startApp } from '../support/app.js'
+import { offerCredits, startProvider } from '../support/guest-orders.js'
+import { STRIPE_KEYS } from '../support/stripe.js'
 import { TRIPS } from '../support/trips.js'
 
 const SECRET = 'shared with the shop, thirty-two bytes or more'
@@ -17,13 +18,11 @@ async function followCheckout(page: string, extra = '') {
 }
 
 async function startWithProvider(t: Test, environment: NodeJS.ProcessEnv = {}) {
-  const provider = await startFakeProvider({ token: 'a-token' })
-  t.teardown(() => provider.close())
+  const provider = await startProvider(t)
   const { url } = await startApp(t, {
     CHECKOUT_URL: 'https://shop.example.com/offset?lang=nl',
     CHECKOUT_SECRET: SECRET,
-    ORDERSOURCE_BASE_URL: provider.url,
-    ORDERSOURCE_API_TOKEN: provider.token,
+    ...offerCredits(provider),
     ...environment,
   })
   return { url, provider }
@@ -88,11 +87,7 @@ t.test('leaves the price out if it is unknown, and the signature without a secre
 })
 
 t.test('leaves out a price that cannot be paid', async (t) => {
-  const { url } = await startWithProvider(t, {
-    PAYMENT: 'stripe',
-    STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
-    STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
-  })
+  const { url } = await startWithProvider(t, STRIPE_KEYS)
   const open = (kilograms: number) =>
     followCheckout(`${url}/calculator/custom?amount=${kilograms}&unit=kg`, '&portfolio=1')
   t.match((await open(0.5)).target?.search, 'amountMinor=50&')

@@ -23,11 +23,15 @@ const { url } = await startApp(t)
 
 const endpoint = (type: string) => `${url}/api/calculators/${type}/estimate`
 
-async function estimate(type: string, data: Data): Promise<Estimate> {
-  const { status, body } = await postJson(endpoint(type), data)
+async function estimate(type: string, data: Data, query = ''): Promise<Estimate> {
+  const { status, body } = await postJson(endpoint(type) + query, data)
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`)
   return body as Estimate
 }
+
+/** Sends text as JSON. */
+const postText = (address: string, body: string): Promise<Response> =>
+  fetch(address, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 
 async function getProblem(type: string, data: unknown): Promise<Problem & { paths: string[] }> {
   const { status, body } = await postJson(endpoint(type), data)
@@ -105,11 +109,8 @@ t.test('results are in grams, and small ones have six digits', async (t) => {
   t.equal((await estimate('custom', { amount: 1234.56789, unit: 'kg' })).co2eKg, 1234.568)
 })
 
-const byFramework = async (framework: string, data: Data, type = 'fuel'): Promise<Estimate> => {
-  const { status, body } = await postJson(`${endpoint(type)}?framework=${framework}`, data)
-  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`)
-  return body as Estimate
-}
+const byFramework = (framework: string, data: Data, type = 'fuel'): Promise<Estimate> =>
+  estimate(type, data, `?framework=${framework}`)
 
 t.test('matches the worked examples of FuelEU Maritime and the IMO', async (t) => {
   const fleet = await byFramework('fueleu', {
@@ -204,17 +205,14 @@ t.test('applies the factors of every fuel', async (t) => {
     hvo: { density: 0.78, wellToTank: 0.56439, tankToWake: 0.03558 },
   }
   t.same(Object.keys({ ...byMass, ...byVolume }).sort(), [...PUBLISHED_FUELS].sort())
-  for (const [fuelType, expected] of Object.entries(byMass)) {
-    const found = await estimate('fuel', { fuelType, quantity: 1, unit: 'kg' })
-    t.ok(near(found.wellToTankCo2eKg, expected.wellToTank, 1e-6), `${fuelType} well-to-tank`)
-    t.ok(near(found.tankToWakeCo2eKg, expected.tankToWake, 1e-6), `${fuelType} tank-to-wake`)
-    t.ok(near(found.fuelLitres, 1 / expected.density, 1e-12), `${fuelType} density`)
-  }
-  for (const [fuelType, expected] of Object.entries(byVolume)) {
-    const found = await estimate('fuel', { fuelType, quantity: 1, unit: 'l' })
-    t.ok(near(found.wellToTankCo2eKg, expected.wellToTank, 1e-6), `${fuelType} well-to-tank`)
-    t.ok(near(found.tankToWakeCo2eKg, expected.tankToWake, 1e-6), `${fuelType} tank-to-wake`)
-    t.ok(near(found.fuelKg, expected.density, 1e-12), `${fuelType} density`)
+  for (const [unit, factors] of Object.entries({ kg: byMass, l: byVolume })) {
+    for (const [fuelType, expected] of Object.entries(factors)) {
+      const found = await estimate('fuel', { fuelType, quantity: 1, unit })
+      t.ok(near(found.wellToTankCo2eKg, expected.wellToTank, 1e-6), `${fuelType} well-to-tank`)
+      t.ok(near(found.tankToWakeCo2eKg, expected.tankToWake, 1e-6), `${fuelType} tank-to-wake`)
+      const density = (found.fuelKg ?? NaN) / (found.fuelLitres ?? NaN)
+      t.ok(near(density, expected.density, 1e-12), `${fuelType} density`)
+    }
   }
 })
 
@@ -242,47 +240,32 @@ t.test('gives the same result in every unit of fuel', async (t) => {
 
 t.test('gives the same result in every unit of distance', async (t) => {
   const nautical = await estimate('distance', trip)
-  const kilometres = await estimate('distance', {
-    ...trip,
-    distance: 120 * 1.852,
-    distanceUnit: 'km',
-  })
-  const miles = await estimate('distance', {
-    ...trip,
-    distance: (120 * 1.852) / 1.609344,
-    distanceUnit: 'mi',
-  })
-  for (const found of [kilometres, miles]) {
+  for (const [distanceUnit, distance] of Object.entries({
+    km: 120 * 1.852,
+    mi: (120 * 1.852) / 1.609344,
+  })) {
+    const found = await estimate('distance', { ...trip, distance, distanceUnit })
     t.ok(near(found.hours, 12, 1e-12))
     t.ok(near(found.co2eKg, nautical.co2eKg, 1e-6))
   }
 })
 
 t.test('scales fuel per hour by the cube of speed and fuel per mile by its square', async (t) => {
-  const perHour = { ...trip, consumption: 100, referenceSpeedKn: 12 }
-  t.ok(near((await estimate('distance', perHour)).fuelLitres, 100 * (10 / 12) ** 3 * 12, 1e-12))
   const perMile = { ...trip, consumption: 10, consumptionUnit: 'l/nmi' }
-  t.ok(near((await estimate('distance', perMile)).fuelLitres, 1200, 1e-12))
-  t.ok(
-    near(
-      (await estimate('distance', { ...perMile, referenceSpeedKn: 12 })).fuelLitres,
-      1200 * (10 / 12) ** 2,
-      1e-12,
-    ),
-  )
-  t.ok(
-    near(
-      (await estimate('distance', { ...perMile, referenceSpeedKn: 8 })).fuelLitres,
-      1200 * (10 / 8) ** 2,
-      1e-12,
-    ),
-    'higher speed than the reference uses more',
-  )
-  const inKilometres = { ...perMile, distance: 120 * 1.852, distanceUnit: 'km' }
-  t.ok(
-    near((await estimate('distance', inKilometres)).fuelLitres, 1200, 1e-12),
-    'l/nmi counts nautical miles whatever the distance unit',
-  )
+  const table: [name: string, data: Data, litres: number][] = [
+    ['l/h', { ...trip, consumption: 100, referenceSpeedKn: 12 }, 100 * (10 / 12) ** 3 * 12],
+    ['l/nmi', perMile, 1200],
+    ['l/nmi, slower', { ...perMile, referenceSpeedKn: 12 }, 1200 * (10 / 12) ** 2],
+    ['l/nmi, faster', { ...perMile, referenceSpeedKn: 8 }, 1200 * (10 / 8) ** 2],
+    [
+      'l/nmi counts nautical miles whatever the distance unit',
+      { ...perMile, distance: 120 * 1.852, distanceUnit: 'km' },
+      1200,
+    ],
+  ]
+  for (const [name, data, litres] of table) {
+    t.ok(near((await estimate('distance', data)).fuelLitres, litres, 1e-12), name)
+  }
 })
 
 t.test('runs generators for the whole trip by default, independent of speed', async (t) => {
@@ -519,11 +502,7 @@ t.test('rejects values of the wrong type or out of range', async (t) => {
   for (const [type, data] of largest) {
     t.ok(Number.isFinite((await estimate(type, data)).co2eKg), JSON.stringify(data).slice(0, 80))
   }
-  const infinite = await fetch(endpoint('custom'), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"amount":1e999,"unit":"kg"}',
-  })
+  const infinite = await postText(endpoint('custom'), '{"amount":1e999,"unit":"kg"}')
   t.equal(infinite.status, 422, 'a number that overflows')
 })
 
@@ -595,11 +574,7 @@ t.test('rejects a body with prototype keys as malformed', async (t) => {
     '{"__proto__":{"quantity":1},"fuelType":"mgo","quantity":1,"unit":"l"}',
     '{"fuelType":"mgo","quantity":1,"unit":"l","constructor":{"prototype":{"x":1}}}',
   ]) {
-    const response = await fetch(endpoint('fuel'), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    })
+    const response = await postText(endpoint('fuel'), body)
     t.equal(response.status, 400)
     t.match(response.headers.get('content-type'), /^application\/problem\+json/)
   }
@@ -640,21 +615,9 @@ t.test('distinguishes malformed bodies from invalid fields', async (t) => {
 
 t.test('returns problem details with a request id for every error', async (t) => {
   const responses = await Promise.all([
-    fetch(endpoint('fuel'), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{',
-    }),
-    fetch(endpoint('fuel'), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{}',
-    }),
-    fetch(endpoint('boat'), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{}',
-    }),
+    postText(endpoint('fuel'), '{'),
+    postText(endpoint('fuel'), '{}'),
+    postText(endpoint('boat'), '{}'),
     fetch(endpoint('fuel')),
   ])
   t.same(
@@ -678,11 +641,7 @@ t.test('returns 405 with the allowed methods', async (t) => {
     t.equal(response.status, 405, method)
     t.equal(response.headers.get('allow'), 'POST', method)
   }
-  const posted = await fetch(`${url}/api/calculators`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{}',
-  })
+  const posted = await postText(`${url}/api/calculators`, '{}')
   t.equal(posted.status, 405)
   t.match(posted.headers.get('allow'), /GET/)
   t.equal((await postJson(endpoint('toString'), fuel)).status, 404)

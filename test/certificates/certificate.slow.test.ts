@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import type { Order } from '../../src/orders/order.js'
@@ -11,7 +12,7 @@ import {
   waitForCertificate,
   waitForStatus,
 } from '../support/guest-orders.js'
-import { createGuest, findLink, placeOrder, toText } from '../support/guest.js'
+import { createGuest, findLink, placeOrder, toText, type Guest } from '../support/guest.js'
 import { fillStore, RETIREMENT } from '../support/order-store.js'
 import { manyOrders } from '../support/portal.js'
 import { settle } from '../support/stripe.js'
@@ -34,6 +35,22 @@ async function getPdf(url: string): Promise<{ status: number; headers: Headers; 
   const response = await fetch(url)
   const pdf = new Uint8Array(await response.arrayBuffer())
   return { status: response.status, headers: response.headers, pdf }
+}
+
+/** Waits until an order has another certificate; returns its path. */
+const waitForNext = (guest: Guest, path: string, previous: string): Promise<string> =>
+  waitFor(async () => {
+    const link = findLink(await guest.get(path), 'View certificate')
+    return link !== '' && link !== previous && link
+  })
+
+/** Issues the certificate again. */
+async function issueAgain({ database }: FastifyInstance, failures = 0): Promise<void> {
+  await database.query('DELETE FROM certificates')
+  await database.query(
+    "UPDATE outbox SET state = 'pending', failures = ?, next_attempt_at = 0 WHERE queue = 'certificate'",
+    [failures],
+  )
 }
 
 t.test('a published certificate says who, how much, how and when', async (t) => {
@@ -126,10 +143,7 @@ t.test('a certificate without the provider’s details outlived its evidence', a
   const { provider, ann, app, guest } = service
   const { path } = await orderCertificate(service, '1')
   provider.fault = 503
-  await app.database.query('DELETE FROM certificates')
-  await app.database.query(
-    "UPDATE outbox SET state = 'pending', failures = 3, next_attempt_at = 0 WHERE queue = 'certificate'",
-  )
+  await issueAgain(app, 3)
   const certificate = await waitForCertificate(guest, path)
   t.match(toText(await guest.get(certificate)), /has funded/)
   await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: 'typed' })
@@ -173,10 +187,7 @@ t.test('a certificate contradicted the provider’s record', async (t) => {
   const [record] = provider.ledger.orders
   if (record === undefined) throw new Error('not placed')
   record.tons = 0.002
-  await app.database.query('DELETE FROM certificates')
-  await app.database.query(
-    "UPDATE outbox SET state = 'pending', next_attempt_at = 0 WHERE queue = 'certificate'",
-  )
+  await issueAgain(app)
   await waitForEqual(
     t,
     () => app.database.query("SELECT state, failures FROM outbox WHERE queue = 'certificate'"),
@@ -193,16 +204,10 @@ t.test('a certificate with a retirement kept an order at the provider that was l
   const { ann, guest } = service
   const { path, certificate } = await orderCertificate(service, '1')
   await ann.call('PATCH', '/api/admin/orders/1', { retirement: RETIREMENT })
-  const second = await waitFor(async () => {
-    const link = findLink(await guest.get(path), 'View certificate')
-    return link !== certificate && link
-  })
+  const second = await waitForNext(guest, path, certificate)
   await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: 'typed' })
   t.equal((await guest.get(second)).status, 410)
-  const third = await waitFor(async () => {
-    const link = findLink(await guest.get(path), 'View certificate')
-    return link !== second && link
-  })
+  const third = await waitForNext(guest, path, second)
   t.equal((await guest.get(third)).status, 200)
 })
 
@@ -234,10 +239,7 @@ t.test('a certificate stated a mass that its order no longer had', async (t) => 
   t.match(toText(await guest.get(first)), /Exactly 2,000 kg/)
   await change({ co2eKg: 500 })
   await change({ status: 'fulfilled' })
-  const second = await waitFor(async () => {
-    const link = findLink(await guest.get(path), 'View certificate')
-    return link !== '' && link !== first && link
-  })
+  const second = await waitForNext(guest, path, first)
   t.match(toText(await guest.get(second)), /Exactly 500 kg/)
 })
 

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { createSigner } from '../../src/core/config/signer.js'
 import { createPriceList } from '../../src/checkout/price-list.js'
@@ -8,7 +6,7 @@ import { postJson, SECRET, startApp } from '../support/app.js'
 import { createGuest, fillIn, findLink, readForm, toText } from '../support/guest.js'
 import { startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
-import { upstreamEnvironment } from '../support/recording-upstream.js'
+import { recordingUpstream, upstreamEnvironment } from '../support/recording-upstream.js'
 
 /** Emits 2,000 kg. */
 const TRIP = '/offset?type=custom&amount=2&unit=t'
@@ -172,33 +170,18 @@ t.test('missing fields are reported, and entered values are kept', async (t) => 
 })
 
 t.test('the amount charged is the one shown', async (t) => {
-  const pricePerTonMinor = 2000
-  const server = createServer((_request, response) => {
-    const portfolios = [
-      {
-        id: 1,
-        name: 'Mix',
-        description: 'Of all',
-        pricePerTonMinor,
-        currency: 'JPY',
-        projects: [],
-      },
-      {
-        id: 2,
-        name: 'Blue',
-        pricePerTonMinor: 3333,
-        currency: 'KWD',
-        projects: [{ name: 'Reef' }],
-      },
-    ]
+  const upstream = await recordingUpstream(t)
+  const yen = { pricePerTonMinor: 2000, currency: 'JPY' }
+  const dinars = { pricePerTonMinor: 3333, currency: 'KWD' }
+  const portfolios = [
+    { ...yen, id: 1, name: 'Mix', description: 'Of all', projects: [] },
+    { ...dinars, id: 2, name: 'Blue', projects: [{ name: 'Reef' }] },
+  ]
+  upstream.respond = (_request, response) =>
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ portfolios }))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
   const { url, ann } = await startTwoAdmins(
     t,
-    upstreamEnvironment(`http://127.0.0.1:${port}`, { SERVICE_FEE_PERCENT: '2.5' }),
+    upstreamEnvironment(upstream.url, { SERVICE_FEE_PERCENT: '2.5' }),
   )
   const guest = createGuest(url)
   const first = await guest.get(TRIP)

@@ -9,9 +9,10 @@ import { createPriceList } from '../../src/checkout/price-list.js'
 import { createQuotes, type Quote, type QuoteRequest } from '../../src/checkout/quotes.js'
 import { calculatePrice } from '../../src/orders/amount.js'
 import { PORTFOLIOS } from '../../src/demo/fake-provider/portfolios.js'
-import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
+import { offerCredits, startProvider } from '../support/guest-orders.js'
 import { recordingUpstream, upstreamEnvironment } from '../support/recording-upstream.js'
+import { STRIPE_KEYS } from '../support/stripe.js'
 
 /** Emits 2,000 kg. */
 const TWO_TONNES = { calculatorType: 'custom', calculatorData: { amount: 2, unit: 't' } } as const
@@ -107,12 +108,7 @@ t.test('a quote has a price with its parts, in currencies with 0, 2 and 3 decima
 })
 
 t.test('a quote is an amount that Stripe can charge', async (t) => {
-  const stripe = {
-    PAYMENT: 'stripe',
-    STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
-    STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
-    SERVICE_FEE_PERCENT: '10',
-  }
+  const stripe = { ...STRIPE_KEYS, SERVICE_FEE_PERCENT: '10' }
   const kilogram = { calculatorType: 'custom', calculatorData: { amount: 1, unit: 'kg' } } as const
   for (const [currency, price, request, parts] of [
     ['EUR', '24.5', kilogram, [3, 47, 50]],
@@ -268,13 +264,9 @@ t.test('without a price, ordering is off', async (t) => {
 })
 
 t.test('the result page, the form and the API show the same price, with its minimum', async (t) => {
-  const provider = await startFakeProvider({ token: 'token-of-the-tests' })
-  t.teardown(() => provider.close())
   const { url } = await startApp(t, {
-    ...upstreamEnvironment(provider.url, { ORDERSOURCE_API_TOKEN: provider.token }),
-    PAYMENT: 'stripe',
-    STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
-    STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
+    ...offerCredits(await startProvider(t)),
+    ...STRIPE_KEYS,
     CURRENCY: 'EUR',
     SERVICE_FEE_PERCENT: '5',
   })
@@ -317,9 +309,7 @@ t.test('quotes are limited per client', async (t) => {
 })
 
 t.test('prices of the provider', async (t) => {
-  const provider = await startFakeProvider({ token: 'token-of-the-tests' })
-  t.teardown(() => provider.close())
-  const environment = upstreamEnvironment(provider.url, { ORDERSOURCE_API_TOKEN: provider.token })
+  const environment = offerCredits(await startProvider(t))
 
   t.test('are those of the chosen portfolio, or of the first one', async (t) => {
     const { url } = await startApp(t, { ...environment, CURRENCY: 'EUR', MINIMUM_AMOUNT: '500' })

@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
-import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { postJson } from '../support/app.js'
+import { offerCredits, startProvider } from '../support/guest-orders.js'
 import { HTMX_HEADERS, startTwoAdmins, type PageResponse } from '../support/page-client.js'
+import { STRIPE_KEYS } from '../support/stripe.js'
 
 const FIELDS = {
   customerName: 'Ann',
@@ -11,13 +12,8 @@ const FIELDS = {
 }
 
 async function start(t: Test, environment: NodeJS.ProcessEnv = {}) {
-  const provider = await startFakeProvider({ token: 'a-token' })
-  t.teardown(() => provider.close())
-  const service = await startTwoAdmins(t, {
-    ORDERSOURCE_BASE_URL: provider.url,
-    ORDERSOURCE_API_TOKEN: provider.token,
-    ...environment,
-  })
+  const provider = await startProvider(t)
+  const service = await startTwoAdmins(t, { ...offerCredits(provider), ...environment })
   const suggest = (fields: Record<string, string>) =>
     service.ann.post('/admin/orders/new/price', { ...FIELDS, ...fields }, HTMX_HEADERS)
   return { ...service, provider, suggest }
@@ -83,11 +79,7 @@ t.test('the amount follows the portfolio until another one is typed', async (t) 
 })
 
 t.test('an amount that cannot be paid is not suggested', async (t) => {
-  const { suggest } = await start(t, {
-    PAYMENT: 'stripe',
-    STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
-    STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
-  })
+  const { suggest } = await start(t, STRIPE_KEYS)
   t.match(readPrice(await suggest({ portfolio: '1', co2eKg: '0.5' })), { amount: '0.50' })
   t.match(readPrice(await suggest({ portfolio: '1', co2eKg: '90000000' })), {
     amount: '',

@@ -67,6 +67,17 @@ async function submit(guest: Guest, trip = TRIP): Promise<string> {
   return headers.get('location') ?? ''
 }
 
+async function startWithMail(t: Test) {
+  const smtp = await startSmtpServer(t)
+  const environment = { ...(await mailEnvironment(smtp)), MAIL_HOLD_SECONDS: '0' }
+  return { ...(await start(t, environment)), smtp }
+}
+
+/** Sends all webhooks again. */
+async function sendEvents({ sender }: FakeStripe): Promise<void> {
+  for (const event of sender.events) await sender.send(event)
+}
+
 /** Orders, and returns the session of the payment and the path of the order's page. */
 async function order(
   { guest, stripe }: Pick<Awaited<ReturnType<typeof start>>, 'guest' | 'stripe'>,
@@ -75,6 +86,14 @@ async function order(
   const session = stripe.ledger.getSession(getSessionId(await submit(guest, trip)))
   const { pathname: path } = new URL(session.cancel_url)
   return { session, path }
+}
+
+/** Orders and pays as order 1, and waits until it is paid. */
+async function orderAndPay(t: Test, service: Awaited<ReturnType<typeof start>>) {
+  const ordered = await order(service)
+  service.stripe.ledger.pay(ordered.session.id)
+  await waitForEqual(t, service.getStatus, 'paid')
+  return ordered
 }
 
 const pay = (guest: Guest, path: string) => guest.post(`${path}/pay`, new URLSearchParams())
@@ -116,11 +135,9 @@ for (const [engine, getEnvironment] of Object.entries(ENGINES)) {
   t.test(`${engine}: a lost webhook loses nothing`, async (t) => {
     const environment = { ...(await getEnvironment()), STRIPE_CHECK_INTERVAL: '0.1' }
     const service = await start(t, environment)
-    const { stripe, getStatus, getPayments } = service
+    const { stripe, getPayments } = service
     stripe.sender.url = null
-    const { session } = await order(service)
-    stripe.ledger.pay(session.id)
-    await waitForEqual(t, getStatus, 'paid')
+    await orderAndPay(t, service)
     t.match(await getPayments(), [{ status: 'paid', problem: null }])
   })
 
@@ -556,9 +573,7 @@ t.test('a payment of a cancelled order is shown and can be refunded', async (t) 
 t.test('refunds and disputes are recorded', async (t) => {
   const service = await start(t)
   const { stripe, guest, ann, getStatus, getPayments, getAdminPage } = service
-  const { session, path } = await order(service)
-  stripe.ledger.pay(session.id)
-  await waitForEqual(t, getStatus, 'paid')
+  const { session, path } = await orderAndPay(t, service)
   const intent = session.payment_intent ?? ''
 
   stripe.ledger.dispute(intent)
@@ -570,7 +585,7 @@ t.test('refunds and disputes are recorded', async (t) => {
   const [dispute] = stripe.ledger.disputes
   if (dispute === undefined) throw new Error('no dispute')
   stripe.ledger.disputes.unshift({ ...dispute, id: `${dispute.id}2`, status: 'won' })
-  for (const event of stripe.sender.events) await stripe.sender.send(event)
+  await sendEvents(stripe)
   t.equal((await getPayments())[0].dispute, 'needs_response', 'another one is open')
   stripe.ledger.dispute(intent, 'won')
   stripe.ledger.disputes.forEach((each) => (each.status = 'won'))
@@ -609,9 +624,7 @@ t.test('refunds and disputes are recorded', async (t) => {
 t.test('an undo hid that Stripe had received or returned the money', async (t) => {
   const service = await start(t)
   const { stripe, ann, getStatus, getOrder } = service
-  const { session } = await order(service)
-  stripe.ledger.pay(session.id)
-  await waitForEqual(t, getStatus, 'paid')
+  await orderAndPay(t, service)
   const undo = async () => {
     const { version } = await getOrder()
     return ann.post('/admin/orders/1/restore', { version: String(version) })
@@ -648,9 +661,7 @@ t.test('an undo hid that Stripe had received or returned the money', async (t) =
 t.test('a refund whose response was lost was not in the audit log', async (t) => {
   const service = await start(t)
   const { stripe, ann, getStatus } = service
-  const { session } = await order(service)
-  stripe.ledger.pay(session.id)
-  await waitForEqual(t, getStatus, 'paid')
+  await orderAndPay(t, service)
   stripe.sender.url = null
   stripe.fault = 'connection_reset_after'
   t.equal((await ann.post('/admin/orders/1/refund', {})).status, 503)
@@ -850,7 +861,7 @@ t.test('a payment that was refunded in part, or is disputed, settled an order', 
     stripe.ledger.pay(session.id)
     change(session.payment_intent ?? '')
     sendWebhooks(stripe, service.url)
-    for (const event of stripe.sender.events) await stripe.sender.send(event)
+    await sendEvents(stripe)
     await waitForEqual(t, async () => (await getPayments(id))[0].problem, 'differs')
     t.equal(await getStatus(id), 'pending')
     t.match(await getAdminPage(id), shown)
@@ -909,8 +920,7 @@ t.test('a payment of a reopened order, or a disputed one, bought credits', async
 })
 
 t.test('a refund was announced while a debit was on its way', async (t) => {
-  const smtp = await startSmtpServer(t)
-  const service = await start(t, { ...(await mailEnvironment(smtp)), MAIL_HOLD_SECONDS: '0' })
+  const service = await startWithMail(t)
   const { stripe, ann, app, getPayments, getOrder } = service
   const { session } = await order(service)
   stripe.ledger.pay(session.id, { isAsync: true })
@@ -935,7 +945,7 @@ t.test('a refund was made of another payment than the dialog showed', async (t) 
   sendWebhooks(stripe, service.url)
   stripe.ledger.pay(getSessionId(link))
   await waitForEqual(t, getStatus, 'paid')
-  for (const event of stripe.sender.events) await stripe.sender.send(event)
+  await sendEvents(stripe)
   t.match(await getPayments(), [{ problem: null }, { problem: 'paid_twice' }])
 
   const page = await ann.get('/admin/orders/1')
@@ -952,9 +962,8 @@ t.test('a refund was made of another payment than the dialog showed', async (t) 
 })
 
 t.test('emails named amounts that Stripe had not received or returned', async (t) => {
-  const smtp = await startSmtpServer(t)
-  const service = await start(t, { ...(await mailEnvironment(smtp)), MAIL_HOLD_SECONDS: '0' })
-  const { stripe, ann, getStatus, getPayments } = service
+  const service = await startWithMail(t)
+  const { smtp, stripe, ann, getStatus, getPayments } = service
   const { session } = await order(service)
   stripe.ledger.pay(session.id, { amount: AMOUNT - 390 })
   await waitForEqual(t, async () => (await getPayments())[0].problem, 'differs')
@@ -1008,9 +1017,7 @@ t.test('staff bought credits without being told about the payment', async (t) =>
   const provider = await startProvider(t)
   const service = await start(t, { ...autoFulfil(provider), AUTO_FULFIL: 'false' })
   const { stripe, ann, getStatus } = service
-  const { session } = await order(service)
-  stripe.ledger.pay(session.id)
-  await waitForEqual(t, getStatus, 'paid')
+  const { session } = await orderAndPay(t, service)
   const open = () => ann.get('/admin/orders/1/fulfilment?portfolio=1')
   const place = async (form: URLSearchParams) =>
     (await ann.post('/admin/orders/1/fulfilment', form)).status
@@ -1037,10 +1044,8 @@ t.test('staff bought credits without being told about the payment', async (t) =>
 
 t.test('more was refunded than the dialog showed', async (t) => {
   const service = await start(t)
-  const { stripe, ann, getStatus, getPayments } = service
-  const { session } = await order(service)
-  stripe.ledger.pay(session.id)
-  await waitForEqual(t, getStatus, 'paid')
+  const { stripe, ann, getPayments } = service
+  const { session } = await orderAndPay(t, service)
   stripe.ledger.refund(session.payment_intent ?? '', 1000)
   await waitForEqual(t, async () => (await getPayments())[0].status, 'partially_refunded')
   const form = readForm(await ann.get('/admin/orders/1/refund'))
@@ -1067,7 +1072,7 @@ t.test('a payment of another amount, accepted by staff, bought credits', async (
     stripe.ledger.pay(session.id, { amount })
     if (refunded > 0) stripe.ledger.refund(session.payment_intent ?? '', refunded)
     sendWebhooks(stripe, service.url)
-    for (const event of stripe.sender.events) await stripe.sender.send(event)
+    await sendEvents(stripe)
     await waitForEqual(t, async () => (await getPayments(id))[0].problem, 'differs')
     await ann.call('PATCH', `/api/admin/orders/${id}`, { status: 'paid' })
     await waitFor(async () => (await getAdminPage(id)).includes('Automatic placement stopped'))
@@ -1077,9 +1082,8 @@ t.test('a payment of another amount, accepted by staff, bought credits', async (
 })
 
 t.test('emails named a payment that had been returned before the order was paid', async (t) => {
-  const smtp = await startSmtpServer(t)
-  const service = await start(t, { ...(await mailEnvironment(smtp)), MAIL_HOLD_SECONDS: '0' })
-  const { stripe, ann, getPayments } = service
+  const service = await startWithMail(t)
+  const { smtp, stripe, ann, getPayments } = service
   const { session } = await order(service)
   stripe.ledger.pay(session.id, { amount: 1_000 })
   await waitForEqual(t, async () => (await getPayments())[0].problem, 'differs')

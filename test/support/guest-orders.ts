@@ -15,9 +15,13 @@ export async function startProvider(t: Test, credit?: number): Promise<FakeProvi
   return provider
 }
 
+/** Configuration that offers a provider's credits. */
+export const offerCredits = ({ url, token }: FakeProvider): NodeJS.ProcessEnv =>
+  upstreamEnvironment(url, { ORDERSOURCE_API_TOKEN: token })
+
 /** Configuration that places paid orders with a provider. */
 export const autoFulfil = (provider: FakeProvider): NodeJS.ProcessEnv => ({
-  ...upstreamEnvironment(provider.url, { ORDERSOURCE_API_TOKEN: provider.token }),
+  ...offerCredits(provider),
   ORDERSOURCE_NAME: 'Harbour Climate',
   AUTO_FULFIL: 'true',
 })

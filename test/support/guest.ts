@@ -1,4 +1,4 @@
-import type { PageResponse } from './page-client.js'
+import { createSession, type PageResponse } from './page-client.js'
 
 /**
  * A guest's browser without scripts: keeps cookies and sends forms. Follows redirects to an order
@@ -14,20 +14,7 @@ export interface Guest {
 }
 
 export function createGuest(url: string): Guest {
-  const cookies = new Map<string, string>()
-  async function send(path: string, options: RequestInit): Promise<PageResponse> {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url + path, {
-      ...options,
-      redirect: 'manual',
-      headers: { 'accept-language': 'en-GB', cookie, ...(options.headers as object) },
-    })
-    for (const set of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
-      cookies.set(name, value)
-    }
-    return { status: response.status, headers: response.headers, text: await response.text() }
-  }
+  const send = createSession(url, { 'accept-language': 'en-GB' })
   return {
     get: (path, headers = {}) => send(path, { headers }),
     async post(path, body, headers = {}) {

@@ -27,17 +27,15 @@ export interface PageClient {
 /** Headers of an htmx request for a fragment. */
 export const HTMX_HEADERS = { 'hx-request': 'true', 'hx-request-type': 'partial' }
 
-export async function signInClient(
-  url: string,
-  account: { email: string; password: string },
-): Promise<PageClient> {
+/** Creates a function that sends requests and keeps cookies; it does not follow redirects. */
+export function createSession(url: string, defaultHeaders: Record<string, string>) {
   const cookies = new Map<string, string>()
-  async function send(path: string, options: RequestInit): Promise<PageResponse> {
+  return async (path: string, options: RequestInit): Promise<PageResponse> => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await fetch(url + path, {
       ...options,
       redirect: 'manual',
-      headers: { origin: url, cookie, ...(options.headers as Record<string, string>) },
+      headers: { ...defaultHeaders, cookie, ...(options.headers as Record<string, string>) },
     })
     for (const set of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
@@ -46,6 +44,13 @@ export async function signInClient(
     }
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
+}
+
+export async function signInClient(
+  url: string,
+  account: { email: string; password: string },
+): Promise<PageClient> {
+  const send = createSession(url, { origin: url })
   const client: PageClient = {
     get: (path, headers = {}) => send(path, { headers }),
     post: (path, fields, headers = {}) =>

@@ -1,4 +1,5 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Test } from 'tap'
 import { launchBrowser } from './browser.js'
 import { teardownProcess } from './process-teardown.js'
 
@@ -11,4 +12,18 @@ export function sharedBrowser(): Promise<Browser> {
     return launched
   })
   return browser
+}
+
+/** Opens a page in a browser context of its own; closed when the test ends. */
+export async function openBrowserContext(t: Test, options: BrowserContextOptions = {}) {
+  const context = await (await sharedBrowser()).newContext(options)
+  t.teardown(() => context.close())
+  return { context, page: await context.newPage() }
+}
+
+/** Opens a page of a browser context; closed when the test ends. */
+export async function openPageOf(t: Test, context: BrowserContext): Promise<Page> {
+  const page = await context.newPage()
+  t.teardown(() => page.close())
+  return page
 }

@@ -2,20 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { startFakeStripe, type FakeStripe } from '../../src/demo/fake-stripe/fake-stripe.js'
 
+/** The environment of a service that accepts payments through Stripe. */
+export const STRIPE_KEYS = {
+  PAYMENT: 'stripe',
+  STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
+  STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
+}
+
 /** Starts a fake Stripe, and returns the environment variables of a service that uses it. */
 export async function startStripe(t: Test, transferMs = 200) {
   const stripe = await startFakeStripe({
-    secretKey: 'sk_test_of_the_tests',
-    webhookSecret: 'whsec_of_the_tests',
+    secretKey: STRIPE_KEYS.STRIPE_SECRET_KEY,
+    webhookSecret: STRIPE_KEYS.STRIPE_WEBHOOK_SECRET,
     transferMs,
   })
   t.teardown(() => stripe.close())
   return {
     stripe,
     environment: {
-      PAYMENT: 'stripe',
-      STRIPE_SECRET_KEY: stripe.secretKey,
-      STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
+      ...STRIPE_KEYS,
       STRIPE_API_URL: stripe.url,
       STRIPE_CHECKOUT_URL: stripe.url,
       STRIPE_CHECK_INTERVAL: '3600',

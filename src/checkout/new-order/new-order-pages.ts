@@ -4,10 +4,9 @@ import { createPriceTerms } from '../checkout-config.js'
 import { getLocale } from '../../core/http/locale.js'
 import { getStatusPermission } from '../../orders/status-permission.js'
 import { buildCurrencyChoices } from '../../orders/pages/money-input.js'
-import { parseNewOrderForm, type NewOrderForm } from './new-order-form.js'
+import { parseNewOrderForm, type NewOrderForm, type Pricing } from './new-order-form.js'
 import { buildEmissionsView, buildNewOrderView, listCalculatorErrors } from './new-order-view.js'
 import { normalizeFieldValue, type FieldErrors } from '../../orders/pages/order-fields.js'
-import type { Pricing } from './suggested-price.js'
 
 const WRITE = { config: { permission: 'orders:write' } } as const
 
@@ -15,12 +14,10 @@ interface FormRoute {
   Body: Record<string, unknown> | undefined
 }
 
-interface RenderOptions {
+interface FormOptions {
   key: string
   pricing: Pricing | null
   errors?: FieldErrors
-  /** An order with different values was already created from this form */
-  isDuplicate?: boolean
 }
 
 const pages: FastifyPluginAsync = async (app) => {
@@ -35,23 +32,31 @@ const pages: FastifyPluginAsync = async (app) => {
       getTerms,
     }
 
-  const getRequestLocale = ({ headers }: FastifyRequest) => getLocale(headers['accept-language'])
+  async function buildView(
+    request: FastifyRequest,
+    form: NewOrderForm,
+    { key, pricing, errors = {} }: FormOptions,
+  ) {
+    const format = app.orderPage.getRequestFormatters(request)
+    const locale = getLocale(request.headers['accept-language'])
+    return {
+      form: buildNewOrderView({ form, key, errors, pricing, format }),
+      currencies: buildCurrencyChoices(await store.listCurrencies(), locale),
+      timeZone,
+    }
+  }
 
+  /** @param isDuplicate whether an order with different values was already created from this form */
   async function render(
     reply: FastifyReply,
     form: NewOrderForm,
-    { key, pricing, errors = {}, isDuplicate = false }: RenderOptions,
+    options: FormOptions,
+    isDuplicate = false,
   ) {
-    const locale = getRequestLocale(reply.request)
-    const format = app.orderPage.getRequestFormatters(reply.request)
+    const view = await buildView(reply.request, form, options)
     return reply.renderView(
       { page: 'orders/new-order', fragment: 'orders/_new-order-part' },
-      {
-        form: buildNewOrderView({ form, key, errors, pricing, format }),
-        isDuplicate,
-        currencies: buildCurrencyChoices(await store.listCurrencies(), locale),
-        timeZone,
-      },
+      { ...view, isDuplicate },
     )
   }
 
@@ -63,15 +68,13 @@ const pages: FastifyPluginAsync = async (app) => {
   ) {
     const pricing = await getPricing()
     const form = parseNewOrderForm(request.body ?? {}, timeZone, pricing)
-    const locale = getRequestLocale(request)
-    const format = app.orderPage.getRequestFormatters(request)
+    const view = await buildView(request, form, { key: '', pricing })
     return reply.renderView(
       { page },
       {
-        emissions: buildEmissionsView(form, format),
+        ...view,
+        emissions: buildEmissionsView(form, app.orderPage.getRequestFormatters(request)),
         errors: listCalculatorErrors(form),
-        form: buildNewOrderView({ form, key: '', errors: {}, pricing, format }),
-        currencies: buildCurrencyChoices(await store.listCurrencies(), locale),
       },
     )
   }
@@ -104,7 +107,7 @@ const pages: FastifyPluginAsync = async (app) => {
       `form ${key}`,
     )
     if (created.outcome === 'idempotency_key_reused') {
-      return render(reply.code(422), form, { key: randomUUID(), pricing, isDuplicate: true })
+      return render(reply.code(422), form, { key: randomUUID(), pricing }, true)
     }
     reply.setFlash({ code: 'created', orderId: created.order.id })
     const url = `/admin/orders/${created.order.id}`

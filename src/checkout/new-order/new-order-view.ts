@@ -11,8 +11,12 @@ import { getStatusPermission } from '../../orders/status-permission.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { STATUS_LABELS } from '../../orders/labels.js'
 import { buildFieldViews, ORDER_FIELDS, type FieldErrors } from '../../orders/pages/order-fields.js'
-import type { NewOrderForm } from './new-order-form.js'
-import { buildPortfolioChoices, describeSuggestion, type Pricing } from './suggested-price.js'
+import {
+  type NewOrderForm,
+  buildPortfolioChoices,
+  describeSuggestion,
+  type Pricing,
+} from './new-order-form.js'
 import { estimateTrip } from '../../orders/pages/trip-estimate.js'
 
 /** The errors in one calculator, by its field names. */
