@@ -23,6 +23,14 @@ async function waitOn(work: Promise<unknown>): Promise<void> {
   await work
 }
 
+// Node exits in silence if an import never settles, for example of a module that waits for itself.
+let isComplete = false
+process.on('exit', () => {
+  if (isComplete) return
+  console.error('The process ended before all test files were run')
+  process.exitCode = 1
+})
+
 t.setTimeout(TIMEOUT_MS)
 for (const path of process.argv.slice(2)) {
   await waitOn(import(pathToFileURL(path).href))
@@ -30,3 +38,4 @@ for (const path of process.argv.slice(2)) {
   await waitOn(tearDown())
   t.comment(path)
 }
+isComplete = true

@@ -63,7 +63,9 @@ export interface CallContext {
 /** Each feature lists its own, in `valid-calls.ts` of its tests. */
 async function importFeatures(): Promise<((context: CallContext) => ValidCalls)[]> {
   const tests = new URL('../', import.meta.url)
-  const files = readdirSync(tests).map((folder) => new URL(`${folder}/valid-calls.js`, tests))
+  const files = readdirSync(tests)
+    .filter((folder) => folder !== 'support')
+    .map((folder) => new URL(`${folder}/valid-calls.js`, tests))
   const modules = await Promise.all(
     files.filter((file) => existsSync(file)).map((file) => import(file.href)),
   )
