@@ -186,8 +186,11 @@ function parseFields(
     return typeof raw === 'string' ? raw.trim() : undefined
   }
   // The form has no unit selector for electricity.
-  const getUnit = (field: string): string =>
-    getText('fuelType') === ELECTRICITY ? 'kWh' : getText(field) || (defaults[field] ?? '')
+  const getUnit = (field: string): string => {
+    if (getText('fuelType') === ELECTRICITY) return 'kWh'
+    const unit = getText(field) ?? ''
+    return unit === '' ? (defaults[field] ?? '') : unit
+  }
   for (const [name, schema] of Object.entries(schemas)) {
     if (schema.type === 'array') continue
     const text = getText(name) ?? texts[name] ?? ''
