@@ -2,7 +2,9 @@ import { createReadStream } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 import { toText } from '../core/validation/is-object.js'
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './password.js'
+
+const MIN_PASSWORD_LENGTH = 12
+export const MAX_PASSWORD_LENGTH = 1024
 
 /** A password that only repeats a shorter part, such as “1qaz1qaz1qaz”, counts as common. */
 const MIN_UNIT_LENGTH = 5

@@ -4,9 +4,6 @@ import type { FastifyInstance } from 'fastify'
 import { Problem } from '../core/http/problem.js'
 import type { Account } from './account-store.js'
 
-export const MIN_PASSWORD_LENGTH = 12
-export const MAX_PASSWORD_LENGTH = 1024
-
 // Keyboards compose accented letters differently (RFC 8265, section 4.2.2).
 const normalize = (password: string): string => password.normalize('NFC')
 

@@ -26,7 +26,6 @@ const REFRESH_BACKOFF = 1.3
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, orderLinks: links, certificates } = app
   const { store: paymentStore, service: payments } = app.payments
-  const { create: createLink } = app.prefillLinks
   const canOrder = app.quotes !== null
   const { TIME_ZONE: timeZone, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
   const checkoutOrigin = new URL(app.config.STRIPE_CHECKOUT_URL).origin
@@ -68,7 +67,10 @@ const pages: FastifyPluginAsync = async (app) => {
     const trip = getOrderTrip(order)
     if (trip === null || !canOrder) return null
     const { vesselName: name, imoNumber, checkout } = order
-    const link = name === null ? null : createLink(trip, { name, ...(imoNumber && { imoNumber }) })
+    const link =
+      name === null
+        ? null
+        : app.prefillLinks.create(trip, { name, ...(imoNumber && { imoNumber }) })
     const fields = link ? { data: link.data, sig: link.sig } : toTripFields(trip, null)
     return `/offset?${toFormQuery(fields, checkout ?? { ...WHOLE_TRIP, portfolioId: null })}`
   }
