@@ -13,6 +13,7 @@ import type {
   OrderStatistics,
   OrderSummary,
   OrderTotals,
+  TimelinePoint,
 } from '../order-statistics.js'
 import { isCounted, isPaid, ORDER_STATUSES, type OrderStatus } from '../order-status.js'
 import type { Dialect } from './dialect.js'
@@ -81,18 +82,15 @@ function toSummary(rows: readonly StatusTotals[]): OrderSummary {
   }
 }
 
-const INTEGERS = '(CAST(? AS INTEGER), CAST(? AS INTEGER))'
-const PERIODS_PER_QUERY = 1_000
-
-/** The first and the last day of each period that starts between two days. */
-function listPeriods(granularity: Granularity, first: Day, last: Day): [Day, Day][] {
-  const periods: [Day, Day][] = []
-  for (let start = startOfPeriod(granularity, first); start <= last;) {
-    const next = startOfNextPeriod(granularity, start)
-    periods.push([start, next - 1])
-    start = next
+function toTimeline(rows: readonly TotalsRow[], granularity: Granularity): Map<Day, TimelinePoint> {
+  const byStart = new Map<Day, TotalsRow[]>()
+  for (const row of rows) {
+    const start = startOfPeriod(granularity, row.day)
+    const group = byStart.get(start)
+    if (group === undefined) byStart.set(start, [row])
+    else group.push(row)
   }
-  return periods
+  return new Map([...byStart].map(([start, group]) => [start, { start, ...sumRows(group) }]))
 }
 
 /** The median time to fulfilment, where a negative time counts as 0; `null` if there are none. */
@@ -124,22 +122,16 @@ export const createStatistics = (
   },
 
   async getTimeline(granularity, first, last) {
-    const byPeriod = new Map<Day, TotalsRow[]>()
-    const all = listPeriods(granularity, first, last)
-    for (let i = 0; i < all.length; i += PERIODS_PER_QUERY) {
-      const periods = all.slice(i, i + PERIODS_PER_QUERY)
-      // Fewer rows are read if statuses differ only by whether they are counted.
-      const rows = await tx.query<TotalsRow>(
-        `WITH periods (first_day, last_day) AS (VALUES ${periods.map(() => INTEGERS).join(', ')})
-         SELECT first_day AS day, min(status) AS status, currency, ${SUMS}
-         FROM periods JOIN order_totals ON day BETWEEN first_day AND last_day
-         GROUP BY first_day, currency, status IN (${UNCOUNTED.join(', ')}) HAVING sum(orders) > 0
-         ORDER BY first_day`,
-        periods.flat(),
-      )
-      for (const row of rows) byPeriod.set(row.day, [...(byPeriod.get(row.day) ?? []), row])
-    }
-    return new Map([...byPeriod].map(([start, rows]) => [start, { start, ...sumRows(rows) }]))
+    const end = startOfNextPeriod(granularity, startOfPeriod(granularity, last)) - 1
+    // Fewer rows are read if statuses differ only by whether they are counted.
+    const rows = await tx.query<TotalsRow>(
+      `SELECT day, min(status) AS status, currency, ${SUMS} FROM order_totals
+       WHERE day BETWEEN ? AND ?
+       GROUP BY day, currency, status IN (${UNCOUNTED.join(', ')}) HAVING sum(orders) > 0
+       ORDER BY day`,
+      [first, end],
+    )
+    return toTimeline(rows, granularity)
   },
 
   async getDayRange() {
