@@ -76,20 +76,6 @@ function toSummary(rows: readonly StatusTotals[]) {
     ordersByStatus,
   }
 }
-const INTEGERS = '(CAST(? AS INTEGER), CAST(? AS INTEGER))'
-const PERIODS_PER_QUERY = 1_000
-
-/** The first and the last day of each period that starts between two days. */
-function listPeriods(granularity: Granularity, first: Day, last: Day): [Day, Day][] {
-  const periods: [Day, Day][] = []
-  for (let start = startOfPeriod(granularity, first); start <= last;) {
-    const next = startOfNextPeriod(granularity, start)
-    periods.push([start, next - 1])
-    start = next
-  }
-  return periods
-}
-
 export type OrderSummary = ReturnType<typeof toSummary>
 
 /** The median time to fulfilment, where a negative time counts as 0; `null` if there are none. */
@@ -122,20 +108,21 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexed
    * Periods without orders are left out.
    */
   async getTimeline(granularity: Granularity, first: Day, last: Day) {
+    const end = startOfNextPeriod(granularity, startOfPeriod(granularity, last)) - 1
+    // Fewer rows are read if statuses differ only by whether they are counted.
+    const rows = await tx.query<TotalsRow>(
+      `SELECT day, min(status) AS status, currency, ${SUMS} FROM order_totals
+       WHERE day BETWEEN ? AND ?
+       GROUP BY day, currency, status IN (${UNCOUNTED.join(', ')}) HAVING sum(orders) > 0
+       ORDER BY day`,
+      [first, end],
+    )
     const byStart = new Map<Day, TotalsRow[]>()
-    const all = listPeriods(granularity, first, last)
-    for (let i = 0; i < all.length; i += PERIODS_PER_QUERY) {
-      const periods = all.slice(i, i + PERIODS_PER_QUERY)
-      // Fewer rows are read if statuses differ only by whether they are counted.
-      const rows = await tx.query<TotalsRow>(
-        `WITH periods (first_day, last_day) AS (VALUES ${periods.map(() => INTEGERS).join(', ')})
-         SELECT first_day AS day, min(status) AS status, currency, ${SUMS}
-         FROM periods JOIN order_totals ON day BETWEEN first_day AND last_day
-         GROUP BY first_day, currency, status IN (${UNCOUNTED.join(', ')}) HAVING sum(orders) > 0
-         ORDER BY first_day`,
-        periods.flat(),
-      )
-      for (const row of rows) byStart.set(row.day, [...(byStart.get(row.day) ?? []), row])
+    for (const row of rows) {
+      const start = startOfPeriod(granularity, row.day)
+      const group = byStart.get(start)
+      if (group === undefined) byStart.set(start, [row])
+      else group.push(row)
     }
     return new Map([...byStart].map(([start, group]) => [start, { start, ...sumRows(group) }]))
   },
