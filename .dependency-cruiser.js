@@ -5,7 +5,7 @@
 const FOLDERS = [
   'core',
   'database',
-  'events',
+  'outbox',
   'mail',
   'audit',
   'accounts',

@@ -1,9 +1,9 @@
-import { LogController, type FastifyHttpOptions, type FastifyServerOptions } from 'fastify'
 import type { Server } from 'node:http'
+import { LogController, type FastifyHttpOptions, type FastifyServerOptions } from 'fastify'
+import { parseTrustProxy } from './core/http/client-address.js'
 import { normalizeUrl } from './core/http/request-path.js'
 import { handleClientError } from './core/server/error-handler.js'
 import { genReqId, loggerOptions } from './core/server/telemetry.js'
-import { parseTrustProxy } from './core/http/client-address.js'
 
 /** Destination of the log; standard output by default. */
 export type LogStream = NonNullable<Exclude<FastifyServerOptions['logger'], boolean>>['stream']

@@ -1,11 +1,11 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { buildApp, type Extras } from './app.js'
-import { DatabaseError } from './database/open-database.js'
-import { DatabaseUnavailableError } from './database/database.js'
 import type { FirstAdministrator } from './accounts/configured-accounts.js'
+import { buildApp, type Extras } from './app.js'
 import { ConfigError } from './core/config/config-part.js'
+import { DatabaseUnavailableError } from './database/database.js'
+import { DatabaseError } from './database/open-database.js'
 
 /** Errors that an operator can fix get a plain message; other errors include the stack. */
 function describeStartError(error: unknown): string {

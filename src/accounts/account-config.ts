@@ -3,8 +3,8 @@ import {
   limit,
   optional,
   type ConfigPart,
-  type Values,
   type ConfigRule,
+  type Values,
 } from '../core/config/config-part.js'
 import { isPublic, toPublicError } from '../core/config/core-config.js'
 import { isEmail } from '../core/validation/email-address.js'

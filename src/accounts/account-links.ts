@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { insertRow } from '../database/insert-rows.js'
-import type { Queryable } from '../database/database.js'
 import { HOUR_MS, MINUTE_MS } from '../core/time.js'
+import type { Queryable } from '../database/database.js'
+import { insertRow } from '../database/insert-rows.js'
 
 /** Links for setting a password, by purpose. The purposes are stored, so never rename one. */
 export const LINK_PURPOSES = {

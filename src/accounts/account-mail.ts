@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { getAuditAddress } from '../audit/audit-log.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
 import type { Queryable } from '../database/database.js'
 import { MAX_SEND_MS, type MailDelivery, type RenderedMail } from '../mail/mail-delivery.js'
-import { enqueueMessage, type Message } from '../events/outbox.js'
-import type { Sender, SendResult } from '../events/outbox-worker.js'
+import { enqueueMessage, type Message } from '../outbox/messages.js'
+import type { Sender, SendResult } from '../outbox/outbox-worker.js'
+import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
 import {
   isNotice,
   LINK_TEXTS,
@@ -13,10 +17,6 @@ import {
   type Notice,
   type NoticePayload,
 } from './account-mail-texts.js'
-import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
-import { HOUR_MS, MINUTE_MS, DAY_MS } from '../core/time.js'
-import fp from 'fastify-plugin'
-import { getAuditAddress } from '../audit/audit-log.js'
 import { getBrowserName } from './browser-name.js'
 import { findUser } from './principal.js'
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { emailAddress } from '../core/validation/email-address.js'
-import { MAX_PASSWORD_LENGTH } from './password-rules.js'
 import { stringEnum } from '../core/validation/string-enum.js'
+import { MAX_PASSWORD_LENGTH } from './password-rules.js'
 import { ROLES, type Role } from './permissions.js'
 
 /** Email and password of a user. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { appendAuditEntry, type AuditAction, type AuditActor } from '../audit/audit-entry.js'
-import type { AdminAccount } from './account-config.js'
-import type { AccountChanges, AccountState, ManagedAccount } from './account-schemas.js'
+import { listSpellings, toMailbox } from '../core/validation/email-address.js'
 import type { Database, Queryable } from '../database/database.js'
+import type { AdminAccount } from './account-config.js'
 import {
   consumeLink,
   createLink,
@@ -10,10 +10,10 @@ import {
   findLinkAccount,
   type LinkPurpose,
 } from './account-links.js'
-import { endSessions } from './sessions.js'
+import type { AccountChanges, AccountState, ManagedAccount } from './account-schemas.js'
 import type { Role } from './permissions.js'
 import { deleteSecondFactors, listSecuredEmails } from './second-factor/second-factor-store.js'
-import { listSpellings, toMailbox } from '../core/validation/email-address.js'
+import { endSessions } from './sessions.js'
 
 /** An account that can sign in. */
 export interface Account {

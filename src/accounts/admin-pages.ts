@@ -1,9 +1,9 @@
 import formbody from '@fastify/formbody'
-import type { FastifyRequest, FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { Problem } from '../core/http/problem.js'
 import { toSafeRedirectPath } from '../core/http/request-path.js'
 import { RecentSignInRequired, SecondFactorRequired } from './require-permission.js'
-import { Problem } from '../core/http/problem.js'
 import { getSessionCookieName } from './session.js'
 
 /** Enough for the largest form when it is URL-encoded. */

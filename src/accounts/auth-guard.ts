@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import { toApiKeyScope, type ApiKeyScope } from './permissions.js'
 import {
+  canMatchAdminPath,
   decodePath,
   isAdminPath,
   isInAdminScope,
-  canMatchAdminPath,
 } from '../core/http/request-path.js'
+import { toApiKeyScope, type ApiKeyScope } from './permissions.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

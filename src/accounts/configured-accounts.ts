@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fp from 'fastify-plugin'
-import { parseAdminAccounts, type AdminAccount } from './account-config.js'
 import { ConfigError } from '../core/config/config-part.js'
 import { describeFileError, readOrCreateFile } from '../core/config/read-or-create-file.js'
+import { parseAdminAccounts, type AdminAccount } from './account-config.js'
 import { hashPasswordSync, randomPassword } from './password.js'
 
 declare module 'fastify' {

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../core/http/problem.js'
 import { toSafeRedirectPath } from '../core/http/request-path.js'
-import type { Account } from './account-store.js'
 import { toText } from '../core/validation/is-object.js'
+import type { Account } from './account-store.js'
 import { getUser } from './principal.js'
 
 type Fields = Record<string, unknown>

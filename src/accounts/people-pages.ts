@@ -1,4 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Formatters } from '../core/formatting/formatters.js'
+import { getRequestFormatters } from '../core/http/locale.js'
+import { Problem } from '../core/http/problem.js'
+import { toTrimmedText } from '../core/validation/is-object.js'
+import { checker } from '../core/validation/validator.js'
 import {
   changeAccount,
   createDuplicateProblem,
@@ -9,11 +14,6 @@ import {
 import { getLinkPath } from './account-links.js'
 import { NewAccount, type AccountState, type ManagedAccount } from './account-schemas.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS, ROLES } from './permissions.js'
-import { getRequestFormatters } from '../core/http/locale.js'
-import { Problem } from '../core/http/problem.js'
-import { toTrimmedText } from '../core/validation/is-object.js'
-import { checker } from '../core/validation/validator.js'
-import type { Formatters } from '../core/formatting/formatters.js'
 import { getUser } from './principal.js'
 
 interface Route {

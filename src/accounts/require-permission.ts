@@ -1,5 +1,10 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
+import { getClientAddress } from '../core/http/client-address.js'
+import { isUnsafeMethod } from '../core/http/fetch-metadata.js'
+import { Problem } from '../core/http/problem.js'
+import { isApiPath } from '../core/http/request-path.js'
+import { MINUTE_MS } from '../core/time.js'
 import {
   hasPermission,
   hasScope,
@@ -8,12 +13,7 @@ import {
   type Permission,
   type Role,
 } from './permissions.js'
-import { getClientAddress } from '../core/http/client-address.js'
-import { isUnsafeMethod } from '../core/http/fetch-metadata.js'
-import { Problem } from '../core/http/problem.js'
 import { findUser, getUser } from './principal.js'
-import { isApiPath } from '../core/http/request-path.js'
-import { MINUTE_MS } from '../core/time.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

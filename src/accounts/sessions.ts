@@ -1,11 +1,11 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { Problem } from '../core/http/problem.js'
+import { MINUTE_MS } from '../core/time.js'
 import type { Database, Queryable } from '../database/database.js'
 import { insertRow } from '../database/insert-rows.js'
 import { createUseRecorder } from '../database/use-recorder.js'
-import { Problem } from '../core/http/problem.js'
 import type { Role } from './permissions.js'
 import { hasStoredFactor } from './second-factor/second-factor-store.js'
-import { MINUTE_MS } from '../core/time.js'
 
 /** A session of a user. Timestamps are in ms since 1970. */
 export interface Session {

@@ -1,10 +1,10 @@
+import { createHmac, randomBytes } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createSigner, deriveKey, timingSafeEqualText } from '../core/config/signer.js'
 import { DAY_MS, MINUTE_MS } from '../core/time.js'
 import { isEmail } from '../core/validation/email-address.js'
 import type { Account } from './account-store.js'
-import { createHmac, randomBytes } from 'node:crypto'
 
 const PENDING_MS = 10 * MINUTE_MS
 

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { toSafeRedirectPath } from '../core/http/request-path.js'
-import { Problem } from '../core/http/problem.js'
-import { checker } from '../core/validation/validator.js'
-import { Credentials } from './account-schemas.js'
-import { toText } from '../core/validation/is-object.js'
-import { DatabaseUnavailableError } from '../database/database.js'
 import { getRequestOrigin } from '../core/http/fetch-metadata.js'
+import { Problem } from '../core/http/problem.js'
+import { toSafeRedirectPath } from '../core/http/request-path.js'
+import { toText } from '../core/validation/is-object.js'
+import { checker } from '../core/validation/validator.js'
+import { DatabaseUnavailableError } from '../database/database.js'
+import { Credentials } from './account-schemas.js'
 
 type Fields = Record<string, unknown>
 

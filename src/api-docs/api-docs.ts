@@ -5,11 +5,11 @@ import { KindGuard } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
 import { API_KEY_SCOPES } from '../accounts/permissions.js'
+import { getSessionCookieName } from '../accounts/session.js'
+import { projectRoot } from '../core/config/project-root.js'
 import { addExamples } from './examples.js'
 import { readOpenApi } from './read-openapi.js'
 import { asSchema } from './schema.js'
-import { projectRoot } from '../core/config/project-root.js'
-import { getSessionCookieName } from '../accounts/session.js'
 
 /** The groups of operations, in their order on the page. The tag of a route names its group. */
 const TAGS = {

@@ -8,8 +8,8 @@ import {
   getAlternatives,
   getExample,
   getMedia,
-  type Schema,
   getSharedObject,
+  type Schema,
   type SharedObject,
   type SharedObjects,
 } from './schema.js'

@@ -4,10 +4,10 @@ import {
   asArray,
   asSchema,
   asText,
+  findSharedObjects,
   getExample,
   getMedia,
   type Schema,
-  findSharedObjects,
   type SharedObjects,
 } from './schema.js'
 

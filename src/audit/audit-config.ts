@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { type ConfigPart, type Values } from '../core/config/config-part.js'
+import type { ConfigPart, Values } from '../core/config/config-part.js'
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { insertRow } from '../database/insert-rows.js'
 import type { Queryable } from '../database/database.js'
+import { insertRow } from '../database/insert-rows.js'
 
 /** Additional information about an action. Never contains secrets or personal data of customers. */
 export type AuditDetails = Record<string, unknown>

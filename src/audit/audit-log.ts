@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
-import type { Database } from '../database/database.js'
 import { createDayCalendar } from '../core/formatting/day-calendar.js'
+import type { Database } from '../database/database.js'
 import {
-  type AuditAction,
+  appendAuditEntry,
   toAuditEntry,
+  type AuditAction,
   type AuditActor,
   type AuditDetails,
   type AuditEntry,
   type AuditRow,
-  appendAuditEntry,
 } from './audit-entry.js'
 import { buildAuditCondition, createTextMatcher, type AuditFilters } from './audit-query.js'
 

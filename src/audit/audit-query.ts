@@ -1,10 +1,10 @@
 import { Type, type Static } from '@sinclair/typebox'
-import type { SqlValue } from '../database/database.js'
 import { parseDay, type DayCalendar } from '../core/formatting/day-calendar.js'
-import type { FieldError } from '../core/validation/field-errors.js'
 import { foldText } from '../core/formatting/fold-text.js'
+import type { FieldError } from '../core/validation/field-errors.js'
 import { stringEnum } from '../core/validation/string-enum.js'
 import { createValidators } from '../core/validation/validator.js'
+import type { SqlValue } from '../database/database.js'
 import { AUDIT_ACTION_NAMES, type AuditAction, type AuditRow } from './audit-entry.js'
 
 const MAX_TEXT_LENGTH = 200

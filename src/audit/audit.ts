@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
-import { createAuditLog, type AuditLog } from './audit-log.js'
 import { DAY_MS, HOUR_MS } from '../core/time.js'
+import { createAuditLog, type AuditLog } from './audit-log.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

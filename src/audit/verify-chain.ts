@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/database.js'
-import type { AuditHead } from './audit-log.js'
 import { hashAuditEntry, type AuditRow } from './audit-entry.js'
+import type { AuditHead } from './audit-log.js'
 import { readErasedEntries } from './erase-view-names.js'
 
 const BATCH_SIZE = 1_000

@@ -1,7 +1,7 @@
 import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Calculation } from './calculator-data.js'
-import type { Estimate } from './estimate-schema.js'
 import { getLineName } from './describe-trip.js'
+import type { Estimate } from './estimate-schema.js'
 import { convertKilograms, toMassUnit } from './units.js'
 
 /**

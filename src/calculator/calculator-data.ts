@@ -1,12 +1,12 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { stringEnum } from '../core/validation/string-enum.js'
 import { textLine } from '../core/validation/text-rules.js'
-import { EXAMPLES } from './examples.js'
+import { EXAMPLES } from './example-trips.js'
 import {
   BURNT_FUEL_TYPES,
   FUEL_TYPES,
-  type BurntFuelType,
   VLSFO_HINT,
+  type BurntFuelType,
   type FuelType,
 } from './factors/editions.js'
 import { FrameworkSchema } from './factors/frameworks.js'

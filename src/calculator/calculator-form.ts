@@ -11,61 +11,8 @@ import {
 } from './calculator-data.js'
 import { ELECTRICITY } from './factors/editions.js'
 import { DEFAULT_FRAMEWORK } from './factors/frameworks.js'
+import { listUnitSpellings } from './unit-spellings.js'
 import { validateCalculation } from './validate-calculation.js'
-import { getOwn } from '../core/validation/is-object.js'
-
-/** What people write after a number, in lower case, by unit; longer spellings first. */
-const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
-  l: ['litres', 'liters', 'litre', 'liter', 'ltr', 'l'],
-  m3: ['m³', 'm3', 'cbm'],
-  kg: ['kg'],
-  t: ['tonnes', 'tonne', 'mt', 't'],
-  'gal-us': ['us gallons', 'us gal', 'gallons', 'gal'],
-  'gal-imp': ['imp. gallons', 'imp gal', 'gallons', 'gal'],
-  kWh: ['kwh'],
-  nmi: ['nautical miles', 'nautical mi', 'nmi', 'nm'],
-  km: ['km'],
-  mi: ['miles', 'mile', 'mi'],
-  'l/h': ['litres/hour', 'l/h', 'lph'],
-  'l/nmi': ['litres/nmi', 'l/nmi', 'l/nm'],
-  d: ['days', 'day', 'd'],
-  h: ['hours', 'hour', 'hrs', 'h'],
-  kn: ['knots', 'knot', 'kts', 'kn', 'kt'],
-  '%': ['%'],
-  'kg/kWh': ['kg co₂e/kwh', 'kg/kwh'],
-  'g/MJ': ['g co₂e/mj', 'g/mj'],
-}
-
-/** The units of number fields. */
-const FIELD_UNITS: Readonly<Record<string, string>> = {
-  speedKn: 'kn',
-  referenceSpeedKn: 'kn',
-  hvoPercent: '%',
-  generatorLitresPerHour: 'l/h',
-  generatorHours: 'h',
-  kgCo2ePerKwh: 'kg/kWh',
-  certifiedGCo2ePerMj: 'g/MJ',
-}
-
-/** The fields that select the units of other number fields. */
-const UNIT_FIELDS: Readonly<Record<string, string>> = {
-  quantity: 'unit',
-  amount: 'unit',
-  distance: 'distanceUnit',
-  tripLength: 'tripLengthUnit',
-  consumption: 'consumptionUnit',
-}
-
-/**
- * Lists what people may write after the number in a field.
- *
- * @param getUnit returns the unit that a field selects, as submitted
- */
-function listUnitSpellings(field: string, getUnit: (field: string) => string): readonly string[] {
-  const unitField = UNIT_FIELDS[field]
-  const unit = unitField === undefined ? (FIELD_UNITS[field] ?? '') : getUnit(unitField)
-  return getOwn(SPELLINGS, unit) ?? []
-}
 
 /** A calculator's form as submitted. Fields of further lines are named `furtherLines.0.quantity`. */
 export interface CalculatorForm {

@@ -1,8 +1,8 @@
 import fp from 'fastify-plugin'
-import checkoutPages from './checkout-pages.js'
-import type { FindOffsetOffer, FindTripPrice } from './offset-offer.js'
-import pages from './pages.js'
-import routes from './routes.js'
+import pages from './calculator-pages.js'
+import routes from './estimate-routes.js'
+import type { FindOffsetOffer, FindTripPrice } from './result-page.js'
+import checkoutPages from './shop-link-pages.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

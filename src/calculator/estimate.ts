@@ -13,7 +13,7 @@ import {
   type Gwp100,
   type LineEmissions,
 } from './fuel-emissions.js'
-import { calculateDistanceFuel, getTripLines, type TripCalculation } from './trip-lines.js'
+import { calculateDistanceFuel, getTripLines, type TripCalculation } from './trip-fuel.js'
 import { KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
 
 const SMALL_KG = 10

@@ -1,5 +1,5 @@
 import type { Factor } from './estimate-schema.js'
-import type { Fuel, FactorValue } from './factors/edition.js'
+import type { FactorValue, Fuel } from './factors/edition.js'
 import type { Gwp100, LineEmissions } from './fuel-emissions.js'
 
 export const listGwp100 = ({ ch4, n2o }: Gwp100): Factor[] => [

@@ -1,6 +1,6 @@
-import { type NumberFormatter, withUnit } from '../core/formatting/number-formatter.js'
-import { getFuelName, type FuelType } from './factors/editions.js'
+import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Estimate, Factor } from './estimate-schema.js'
+import { getFuelName, type FuelType } from './factors/editions.js'
 import { FRAMEWORK_NAMES } from './factors/frameworks.js'
 
 /** The API writes chemical formulas in ASCII; pages use subscripts. */

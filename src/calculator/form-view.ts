@@ -14,9 +14,9 @@ import {
   type HullType,
 } from './calculator-data.js'
 import { getLineField, type CalculatorForm } from './calculator-form.js'
+import { USE_NAMES } from './describe-trip.js'
 import { BURNT_FUEL_TYPES, FUEL_TYPES, getFuelName, type FuelType } from './factors/editions.js'
 import { FRAMEWORK_NAMES, FRAMEWORKS } from './factors/frameworks.js'
-import { USE_NAMES } from './describe-trip.js'
 import { UNIT_NAMES } from './units.js'
 
 export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: string }> = {

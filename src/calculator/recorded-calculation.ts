@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { Calculation } from './calculator-data.js'
-import { calculateEstimate } from './estimate.js'
 import { Estimate, EstimateLine, Factor, Gases } from './estimate-schema.js'
+import { calculateEstimate } from './estimate.js'
 import { FrameworkSchema } from './factors/frameworks.js'
 
 const text = Type.String({ maxLength: 300 })

@@ -1,24 +1,24 @@
+import type { SchemaOptions } from '@sinclair/typebox'
+import type { FieldError } from '../core/validation/field-errors.js'
 import {
-  type ValidationResult,
-  crossFieldKeyword,
   createValidators,
+  crossFieldKeyword,
   type SchemaExtensions,
+  type ValidationResult,
 } from '../core/validation/validator.js'
 import {
   CALCULATOR_DATA,
-  type Calculation,
-  type CalculatorType,
-  DistanceData,
   CERTIFIABLE,
+  DistanceData,
   MAX_SPEED_KN,
   MAX_TRIP_HOURS,
+  type Calculation,
+  type CalculatorType,
 } from './calculator-data.js'
-import type { SchemaOptions } from '@sinclair/typebox'
-import type { FieldError } from '../core/validation/field-errors.js'
-import { isImoNumber } from './vessel.js'
 import { ELECTRICITY } from './factors/editions.js'
-import { calculateDistanceFuel } from './trip-lines.js'
+import { calculateDistanceFuel } from './trip-fuel.js'
 import { NAUTICAL_MILES_PER } from './units.js'
+import { isImoNumber } from './vessel.js'
 
 /** A trip whose fields may be missing. */
 type PartialTrip = Partial<Omit<DistanceData, 'fuelType'>>

@@ -1,10 +1,10 @@
+import { readFileSync } from 'node:fs'
 import {
   optional,
   type ConfigPart,
-  type Values,
   type ConfigRule,
+  type Values,
 } from '../core/config/config-part.js'
-import { readFileSync } from 'node:fs'
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}

@@ -6,7 +6,7 @@ import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import { formatRetirementDate } from '../orders/labels.js'
 import { getCertificateNumber, toPublished, type Certificate } from './certificate.js'
-import type { CertificateState } from './issued-certificates.js'
+import type { CertificateState } from './order-certificates.js'
 
 /** Quiet zone, in modules (ISO/IEC 18004, section 9.1) */
 const QR_MARGIN = 4

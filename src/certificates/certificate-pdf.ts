@@ -1,10 +1,10 @@
-import type { FastifyInstance } from 'fastify'
-import { formatRetirementDate } from '../orders/labels.js'
 import { extname } from 'node:path'
-import { type Certificate, type CertificateContent, getCertificateNumber } from './certificate.js'
-import type { CertificateFonts } from './certificate-fonts.js'
+import type { FastifyInstance } from 'fastify'
 import { startWorker, toWorkerError } from '../database/start-worker.js'
 import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
+import { formatRetirementDate } from '../orders/labels.js'
+import type { CertificateFonts } from './certificate-fonts.js'
+import { getCertificateNumber, type Certificate, type CertificateContent } from './certificate.js'
 import type { CertificateSheet } from './draw-certificate.js'
 
 /** About 50 kB each */

@@ -1,17 +1,17 @@
 import { findLatestAttempt, type FulfilmentAttempt } from '../orders/attempt.js'
-import { getCertificateNumber, hasEvidence, isValid, type Certificate } from './certificate.js'
-import type { CertificateState, IssuedCertificates } from './issued-certificates.js'
-import type { Order } from '../orders/order.js'
-import type { OrderMessage } from '../orders/order-messages.js'
-import type { BuiltSection, OrderData } from '../orders/pages/order-extensions.js'
 import { toInlineLabel } from '../orders/labels.js'
+import type { OrderMessage } from '../orders/order-messages.js'
+import type { Order } from '../orders/order.js'
 import {
   countNoun,
   type Consequence,
   type ConsequenceOptions,
   type OrderChange,
 } from '../orders/pages/consequences.js'
+import type { BuiltSection, OrderData } from '../orders/pages/order-extensions.js'
 import type { OrderStore } from '../orders/store/order-store.js'
+import { getCertificateNumber, hasEvidence, isValid, type Certificate } from './certificate.js'
+import type { CertificateState, OrderCertificates } from './order-certificates.js'
 
 /** Why there is no valid certificate. */
 function explainMissing(
@@ -56,7 +56,7 @@ function describeState(
 
 /** Builds the section about the certificate of a guest order; `null` for other orders. */
 export async function buildCertificateSection(
-  certificates: IssuedCertificates,
+  certificates: OrderCertificates,
   { order, history, format }: OrderData,
 ): Promise<BuiltSection | null> {
   if (order.checkout === null) return null
@@ -96,7 +96,7 @@ export interface CertificateChanges {
 
 /** Loads the certificates of guest orders, and the evidence for them. */
 export async function loadCertificateChanges(
-  certificates: IssuedCertificates,
+  certificates: OrderCertificates,
   store: Pick<OrderStore, 'getHistory'>,
   orders: readonly Order[],
 ): Promise<CertificateChanges> {

@@ -1,16 +1,16 @@
 import fp from 'fastify-plugin'
 import type { Order } from '../orders/order.js'
+import certificatePages from './certificate-pages.js'
+import { createCertificatePdfs, type CertificatePdfs } from './certificate-pdf.js'
 import {
+  buildCertificateSection,
   describeCertificateChanges,
   loadCertificateChanges,
   type CertificateChanges,
-  buildCertificateSection,
 } from './certificate-section.js'
-import certificatePages from './certificate-pages.js'
-import { createCertificatePdfs, type CertificatePdfs } from './certificate-pdf.js'
 import { eraseBeneficiary, findCertificate, findOrdersByNumber } from './certificate-store.js'
 import { createCertificateIssuer, type OnIssued } from './issue-certificates.js'
-import { createCertificates, type IssuedCertificates } from './issued-certificates.js'
+import { createOrderCertificates, type OrderCertificates } from './order-certificates.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -20,7 +20,7 @@ declare module 'fastify' {
 }
 
 export interface Certificates
-  extends IssuedCertificates, Pick<CertificatePdfs, 'getUrl' | 'formatDate'> {
+  extends OrderCertificates, Pick<CertificatePdfs, 'getUrl' | 'formatDate'> {
   onIssued: (listener: OnIssued) => void
   /** Loads what changes of these orders do to their certificates, once for the same array */
   loadChanges: (orders: readonly Order[]) => Promise<CertificateChanges>
@@ -32,7 +32,7 @@ export default fp(
     const { database, orders: store } = app
     const pdfs = createCertificatePdfs(app)
     if (app.config.CERTIFICATE_FONT !== undefined) await pdfs.openFonts()
-    const certificates = createCertificates(app, pdfs)
+    const certificates = createOrderCertificates(app, pdfs)
     const listeners: OnIssued[] = []
     const loadedChanges = new WeakMap<readonly Order[], Promise<CertificateChanges>>()
     function loadChanges(orders: readonly Order[]): Promise<CertificateChanges> {
@@ -55,7 +55,7 @@ export default fp(
     })
     app.orderPage.addSection({
       place: 'retirement',
-      template: '/orders/_certificate',
+      template: '/certificates/_certificate',
       build: (data) => buildCertificateSection(certificates, data),
     })
     app.orderPage.addConsequences(async (orders) => {

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openCertificateFonts } from './certificate-fonts.js'
-import { drawCertificate } from './draw-certificate.js'
 import type { DrawTask } from './certificate-pdf.js'
+import { drawCertificate } from './draw-certificate.js'
 
 /* The worker thread that draws a certificate. */
 const { sheet, fontPath } = workerData as DrawTask

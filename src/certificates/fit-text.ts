@@ -1,5 +1,5 @@
-import { getDirection } from './text-direction.js'
 import { splitGraphemes, type CertificateFonts, type TextRun } from './certificate-fonts.js'
+import { getDirection } from './text-direction.js'
 
 export interface TextBox {
   weight: 'regular' | 'bold'

@@ -1,22 +1,24 @@
 import type { FastifyInstance } from 'fastify'
-import type { Queryable } from '../database/database.js'
 import { getNumberFormatter } from '../core/formatting/number-formatter.js'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.js'
+import type { Queryable } from '../database/database.js'
 import {
   ATTEMPT_FIELD,
   findLatestAttempt,
   isPlaced,
   type FulfilmentAttempt,
 } from '../orders/attempt.js'
-import { findSharedProviderOrders } from '../orders/store/order-store.js'
-import { ERASED_NAME, ERASURE_FIELD, getBeneficiary, isErased } from '../orders/erasure.js'
+import { ERASED_NAME, ERASURE_FIELD, getBeneficiary, isErased } from '../orders/erase-order.js'
 import { getEventTypes } from '../orders/order-event.js'
-import type { Order } from '../orders/order.js'
-import type { EventConsumer } from '../orders/events/event-dispatcher.js'
+import type { EventConsumer } from '../orders/order-events/event-dispatcher.js'
 import { getMessageOrder } from '../orders/order-messages.js'
-import { enqueueMessage, getMessageId, type Message } from '../events/outbox.js'
-import type { Sender, SendResult } from '../events/outbox-worker.js'
-import { isSameTons } from '../orders/verify-response.js'
 import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
+import type { Order } from '../orders/order.js'
+import { findSharedProviderOrders } from '../orders/store/order-store.js'
+import { isSameTons } from '../orders/verify-response.js'
+import { enqueueMessage, getMessageId, type Message } from '../outbox/messages.js'
+import type { Sender, SendResult } from '../outbox/outbox-worker.js'
+import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
 import {
   createCode,
   hasEvidence,
@@ -25,8 +27,6 @@ import {
   type Certificate,
   type CertificateContent,
 } from './certificate.js'
-import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.js'
 
 /** The queue of certificates to issue. */
 export const CERTIFICATE_QUEUE = 'certificate'

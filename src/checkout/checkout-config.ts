@@ -9,8 +9,8 @@ import {
 } from '../core/config/config-part.js'
 import type { Config } from '../core/config/config.js'
 import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
-import { getChargeLimits } from '../payments/stripe-amount.js'
 import { DEFAULT_CURRENCY, type Amount } from '../orders/amount.js'
+import { getChargeLimits } from '../payments/stripe-amount.js'
 import type { GetPriceTerms } from './price-trip.js'
 
 declare module '../core/config/config.js' {

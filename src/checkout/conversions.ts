@@ -1,7 +1,7 @@
-import type { Database } from '../database/database.js'
 import type { Day, DayCalendar } from '../core/formatting/day-calendar.js'
+import type { Database } from '../database/database.js'
+import type { EventConsumer } from '../orders/order-events/event-dispatcher.js'
 import { hasBeenPaid } from '../orders/order-status.js'
-import type { EventConsumer } from '../orders/events/event-dispatcher.js'
 
 /** Actions of guests. They are counted anonymously. The steps are stored, so never rename one. */
 export type CountedStep = 'scan' | 'result'

@@ -5,16 +5,16 @@ import { createSigner } from '../core/config/signer.js'
 import { getClientAddress } from '../core/http/client-address.js'
 import { getRequestOrigin } from '../core/http/fetch-metadata.js'
 import { getDecimalSign, getRequestNumbers } from '../core/http/locale.js'
-import { Problem, logError } from '../core/http/problem.js'
+import { logError, Problem } from '../core/http/problem.js'
+import { parseJson, toTrimmedText } from '../core/validation/is-object.js'
 import { WHOLE_TRIP } from '../orders/share.js'
-import { parseJson } from '../core/validation/is-object.js'
 import { createFormId, createFormTokens, isFormId } from './form-token.js'
-import { getCertificateName, parseOrderForm, toText, type OrderForm } from './order-form.js'
 import { buildOrderFormView, FORM_NOTICES, type OrderFormState } from './order-form-view.js'
+import { getCertificateName, parseOrderForm, type OrderForm } from './order-form.js'
 import { readTrip, type OrderedTrip, type TripResult } from './ordered-trip.js'
 import { startPayment } from './payment-view.js'
 import { createOrderPlacer } from './place-order.js'
-import { type QuoteResult, type Quotes, requireOrdering } from './quotes.js'
+import { requireOrdering, type QuoteResult, type Quotes } from './quotes.js'
 
 type Fields = Record<string, unknown>
 
@@ -153,9 +153,10 @@ const pages: FastifyPluginAsync = async (app) => {
       trip,
       fields,
       form,
-      quoteToken: toText(submitted.quote),
+      quoteToken: toTrimmedText(submitted.quote),
       formId:
-        formTokens.read(toText(draft.form), trip) ?? (isFormId(cookie) ? cookie : createFormId()),
+        formTokens.read(toTrimmedText(draft.form), trip) ??
+        (isFormId(cookie) ? cookie : createFormId()),
       showErrors: draft.showErrors === true,
       ...(notice && { notice }),
     })
@@ -200,9 +201,9 @@ const pages: FastifyPluginAsync = async (app) => {
       if (result.outcome !== 'valid') return showTripError(reply, result)
       const { trip, fields } = result
       const form = parseForm(body, trip)
-      const knownId = formTokens.read(toText(body.form), trip)
+      const knownId = formTokens.read(toTrimmedText(body.form), trip)
       const formId = knownId ?? createFormId()
-      const quoteToken = toText(body.quote)
+      const quoteToken = toTrimmedText(body.quote)
       const state = { trip, fields, form, quoteToken, formId }
       if (body.action === 'update') {
         return request.wantsFragment ? showForm(reply, state) : redirectToForm(reply, body, state)
@@ -219,7 +220,7 @@ const pages: FastifyPluginAsync = async (app) => {
       }
       const name = getCertificateName(form)
       // The guest has to see the problem before paying, but can keep the name.
-      if (toText(body.keptName) !== name && (await findNameProblem(name)) !== null) {
+      if (toTrimmedText(body.keptName) !== name && (await findNameProblem(name)) !== null) {
         return rejectForm('invalid', { ...state, notice: 'unprintable_name' })
       }
       let placed

@@ -1,17 +1,17 @@
 import { describeTrip } from '../calculator/describe-trip.js'
+import { formatMass, type PageFormat } from '../core/formatting/mass-formatter.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import type { NumberFormatter } from '../core/formatting/number-formatter.js'
-import { formatMass, type PageFormat } from '../core/formatting/mass-formatter.js'
-import { MAX_PERCENT } from '../orders/share.js'
-import { describeShare } from '../orders/order-trip.js'
 import { suggestEmail } from '../core/validation/email-address.js'
-import type { OrderedTrip, TripFields } from './ordered-trip.js'
+import { describeShare } from '../orders/order-trip.js'
+import { MAX_PERCENT } from '../orders/share.js'
 import {
   getCertificateName,
   type OrderForm,
   type OrderFormField,
   type ShareKind,
 } from './order-form.js'
+import type { OrderedTrip, TripFields } from './ordered-trip.js'
 import { describeNoPrice, type Price, type PriceResult } from './price-trip.js'
 import type { OfferPrice, QuoteResult } from './quotes.js'
 

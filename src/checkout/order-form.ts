@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { Checkout } from '../orders/checkout.js'
+import { toTrimmedText } from '../core/validation/is-object.js'
+import { Checkout } from '../orders/order-checkout.js'
 import { NewOrder } from '../orders/order.js'
 import { findShareErrors, MAX_PERCENT, WHOLE_TRIP, type Share } from '../orders/share.js'
 import { checker } from '../orders/validators.js'
@@ -47,10 +48,8 @@ const MISSING: Partial<Record<string, string>> = {
   email: 'Enter your email address',
 }
 
-export const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
-
 const toPortfolioId = (value: unknown): number | null =>
-  /^\d{1,15}$/.test(toText(value)) ? Number(toText(value)) : null
+  /^\d{1,15}$/.test(toTrimmedText(value)) ? Number(toTrimmedText(value)) : null
 
 const toCount = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0)
 
@@ -59,17 +58,20 @@ const toCount = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text)
  * own form, which always submits both of its numbers.
  */
 function readShareChoice(submitted: Record<string, unknown>): ShareChoice {
-  const [sharePercent, forGuests] = [toText(submitted.sharePercent), toText(submitted.forGuests)]
+  const [sharePercent, forGuests] = [
+    toTrimmedText(submitted.sharePercent),
+    toTrimmedText(submitted.forGuests),
+  ]
   if (forGuests !== '') return { kind: 'guests', guests: forGuests, percent: sharePercent }
   if (sharePercent !== '') {
     const kind = toCount(sharePercent) === WHOLE_TRIP.sharePercent ? 'whole' : 'percent'
     return { kind, guests: '', percent: sharePercent }
   }
-  const kind = toText(submitted.share)
+  const kind = toTrimmedText(submitted.share)
   return {
     kind: kind === 'guests' || kind === 'percent' ? kind : 'whole',
-    guests: toText(submitted.partGuests),
-    percent: toText(submitted.otherPercent),
+    guests: toTrimmedText(submitted.partGuests),
+    percent: toTrimmedText(submitted.otherPercent),
   }
 }
 
@@ -87,7 +89,7 @@ function parseShare(
       ? { sharePercent: null, forGuests: number }
       : { sharePercent: number, forGuests: null }
   // A link can have both.
-  const fields = { ...share, sharePercent: toText(submitted.sharePercent) || null }
+  const fields = { ...share, sharePercent: toTrimmedText(submitted.sharePercent) || null }
   const [error] = kind === 'guests' ? findShareErrors(fields, guests) : []
   if (error !== undefined) return { shareChoice, share: null, error: error.message }
   const maximum = kind === 'guests' ? (guests ?? 0) : MAX_PERCENT
@@ -113,11 +115,11 @@ export function parseOrderForm(
   { needsConsent, guests }: FormRules,
 ): OrderForm {
   const values = {
-    name: toText(submitted.name),
-    email: toText(submitted.email),
-    company: toText(submitted.company),
-    vatId: toText(submitted.vatId),
-    beneficiary: toText(submitted.beneficiary),
+    name: toTrimmedText(submitted.name),
+    email: toTrimmedText(submitted.email),
+    company: toTrimmedText(submitted.company),
+    vatId: toTrimmedText(submitted.vatId),
+    beneficiary: toTrimmedText(submitted.beneficiary),
   }
   const hasConsent = submitted.consent === 'yes'
   const checked = check({

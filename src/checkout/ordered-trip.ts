@@ -1,6 +1,6 @@
 import { isCalculatorType, type Calculation } from '../calculator/calculator-data.js'
 import { parseCalculatorForm, toFormFields } from '../calculator/calculator-form.js'
-import type { PrefillError, PrefillResult, ReadPrefill } from '../calculator/prefill.js'
+import type { PrefillError, PrefillResult, ReadPrefill } from '../calculator/read-prefill.js'
 import type { Vessel } from '../calculator/vessel.js'
 import { hashJson } from '../orders/idempotency-hashes.js'
 import type { Share } from '../orders/share.js'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { formatMoney } from '../core/formatting/money-formatter.js'
 import type { Order } from '../orders/order.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
-import { formatMoney } from '../core/formatting/money-formatter.js'
 
 /**
  * Values of the order page's `payment` parameter, which Stripe's return links and our redirects

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { Problem } from '../core/http/problem.js'
+import { createLimitProblem } from '../core/http/problem.js'
 import { MINUTE_MS } from '../core/time.js'
 import { toMailbox } from '../core/validation/email-address.js'
 import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
-import type { PaymentMethod } from '../orders/checkout.js'
+import type { PaymentMethod } from '../orders/order-checkout.js'
 import type { NewOrder, Order } from '../orders/order.js'
 import type { CreateResult } from '../orders/store/order-store.js'
 import type { OrderForm } from './order-form.js'
@@ -85,11 +85,8 @@ function createOrderLimits({ config, stateStore, hashIdentifier }: FastifyInstan
       if (waitMs > 0) {
         await refund()
         const minutes = Math.ceil(waitMs / MINUTE_MS)
-        throw new Problem(
-          429,
-          `Too many orders. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`,
-          { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } },
-        )
+        const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`
+        throw createLimitProblem(`Too many orders. Try again in ${wait}.`, waitMs)
       }
       consumed.push(key)
     }
@@ -139,5 +136,3 @@ export function createOrderPlacer(app: FastifyInstance) {
     })
   }
 }
-
-export type PlaceOrder = ReturnType<typeof createOrderPlacer>

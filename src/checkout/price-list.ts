@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../core/http/problem.js'
-import type { OffsetOrderSource } from '../provider/order-source-client.js'
+import { isCurrency } from '../core/validation/formats.js'
 import type { Amount } from '../orders/amount.js'
 import type { Portfolio } from '../provider/offset-order.js'
-import { isCurrency } from '../core/validation/formats.js'
+import type { OffsetOrderSource } from '../provider/order-source-client.js'
 
 /** What guests can order, and its price. */
 export interface Offer {

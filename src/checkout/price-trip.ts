@@ -1,5 +1,5 @@
-import { calculateEstimate } from '../calculator/estimate.js'
 import type { Calculation } from '../calculator/calculator-data.js'
+import { calculateEstimate } from '../calculator/estimate.js'
 import type { Amount } from '../orders/amount.js'
 import { Order } from '../orders/order.js'
 import { getSharedGrams, type Share } from '../orders/share.js'

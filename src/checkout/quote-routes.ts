@@ -6,7 +6,7 @@ import {
   CalculatorTypeSchema,
   type Calculation,
 } from '../calculator/calculator-data.js'
-import { EXAMPLES } from '../calculator/examples.js'
+import { EXAMPLES } from '../calculator/example-trips.js'
 import { Vessel } from '../calculator/vessel.js'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
 import { Currency } from '../orders/order.js'

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { API_KEY_SCOPE_NAMES } from '../accounts/permissions.js'
-import { getDatabasePath } from '../database/database-path.js'
-import { openServiceDatabase } from '../database/database-plugin.js'
 import {
   createApiKeyStore,
   NewApiKeyRequest,
   validateNewApiKey,
 } from '../accounts/api-keys/api-key-store.js'
+import { API_KEY_SCOPE_NAMES } from '../accounts/permissions.js'
+import { getDatabasePath } from '../database/database-path.js'
+import { openServiceDatabase } from '../database/database-plugin.js'
 import { describeError, fail, loadConfig } from './command.js'
 
 const USAGE = `Usage: npm run -s api-key:create -- --name NAME --scopes SCOPE,SCOPE [--expires DATE_TIME]

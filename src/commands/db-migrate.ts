@@ -1,6 +1,6 @@
-import { openPostgres } from '../database/postgres.js'
-import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../database/postgres-migrations.js'
 import { ConfigError } from '../core/config/config-part.js'
+import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../database/postgres-migrations.js'
+import { openPostgres } from '../database/postgres.js'
 import { describeError, fail, loadConfig } from './command.js'
 
 /* Migrates the PostgreSQL database, as the service does at start-up. */

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { hashPassword } from '../accounts/password.js'
 import type { Calculation } from '../calculator/calculator-data.js'
-import { EXAMPLES } from '../calculator/examples.js'
+import { EXAMPLES } from '../calculator/example-trips.js'
 import type { Vessel } from '../calculator/vessel.js'
+import { createDayCalendar } from '../core/formatting/day-calendar.js'
+import { createDemoOrders } from '../demo/demo-orders.js'
 import { startFakeProvider, type FakeProvider } from '../demo/fake-provider/fake-provider.js'
-import { createMailbox } from '../demo/mailbox.js'
 import { startFakeStripe, type FakeStripe } from '../demo/fake-stripe/fake-stripe.js'
+import { createMailbox } from '../demo/mailbox.js'
 import { addAttempts, createProviderOrders } from '../demo/provider-orders.js'
 import {
   addCertificates,
-  seedOrderStore,
   addConversions,
   addGuestOrder,
+  seedOrderStore,
 } from '../demo/sample-data.js'
-import { createDemoOrders } from '../demo/orders.js'
-import { createDayCalendar } from '../core/formatting/day-calendar.js'
 import type { Order } from '../orders/order.js'
-import { hashPassword } from '../accounts/password.js'
 import { startServer } from '../start-server.js'
 
 const TRIPS: { calculation: Calculation; vessel: Vessel }[] = [

@@ -1,8 +1,8 @@
+import { CONFIG_PARTS } from '../config-parts.js'
 import { createNocoDbClient } from '../nocodb/nocodb-client.js'
+import { getNocoDbSettings, nocoDbConfig, nocoDbSetUpConfig } from '../nocodb/nocodb-config.js'
 import { NocoDbError } from '../nocodb/nocodb-error.js'
 import { setUpTable } from '../nocodb/table-schema.js'
-import { CONFIG_PARTS } from '../config-parts.js'
-import { getNocoDbSettings, nocoDbConfig, nocoDbSetUpConfig } from '../nocodb/nocodb-config.js'
 import { describeError, fail, loadConfig } from './command.js'
 
 // Continue if the reader closes the pipe early, e.g. `| head`.

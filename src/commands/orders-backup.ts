@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import { ConfigError } from '../core/config/config-part.js'
 import { backupDatabase } from '../database/backup-database.js'
 import { DatabaseError } from '../database/open-database.js'
-import { ConfigError } from '../core/config/config-part.js'
 import { callerDirectory, fail, findDatabaseFile, loadConfig, printHelp } from './command.js'
 import { formatOrderCount } from './import-progress.js'
 

@@ -1,10 +1,10 @@
 import { convertKilograms } from '../calculator/units.js'
 import { parseDay } from '../core/formatting/day-calendar.js'
+import type { Formatters } from '../core/formatting/formatters.js'
 import type { DashboardStats } from '../orders/dashboard-stats.js'
 import { PAID_STATUSES } from '../orders/order-status.js'
-import type { Formatters } from '../core/formatting/formatters.js'
 import type { DashboardFormatters } from './dashboard-formatters.js'
-import { COUNTED_STATUSES, getDateFilters, buildOrdersUrl } from './ranges.js'
+import { buildOrdersUrl, COUNTED_STATUSES, getDateFilters } from './ranges.js'
 
 /** How a value changed since the previous period. An increase is not shown as good or bad. */
 type PeriodChange =

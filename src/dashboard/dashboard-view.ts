@@ -1,21 +1,21 @@
-import type { OrderStore } from '../orders/store/order-store.js'
+import { convertKilograms, toMassUnit } from '../calculator/units.js'
+import type { ConversionCounter } from '../checkout/conversions.js'
+import { formatIsoDate, parseDay, startOfNextPeriod } from '../core/formatting/day-calendar.js'
+import { getFormatters, type Formatters } from '../core/formatting/formatters.js'
+import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 import {
   calculateDashboardStats,
   type DashboardStats,
   type StatsPeriod,
   type TimelineData,
 } from '../orders/dashboard-stats.js'
-import type { ConversionCounter } from '../checkout/conversions.js'
-import { formatIsoDate, parseDay, startOfNextPeriod } from '../core/formatting/day-calendar.js'
+import { EXCEPTION_LABELS, STATUS_LABELS } from '../orders/labels.js'
 import { ORDER_EXCEPTIONS } from '../orders/order-filters.js'
 import type { Order } from '../orders/order.js'
-import { getFormatters, type Formatters } from '../core/formatting/formatters.js'
-import { EXCEPTION_LABELS, STATUS_LABELS } from '../orders/labels.js'
+import type { OrderStore } from '../orders/store/order-store.js'
 import { buildCards } from './cards.js'
 import { createDashboardFormatters, type DashboardFormatters } from './dashboard-formatters.js'
 import { buildOrdersUrl, getDateFilters } from './ranges.js'
-import { convertKilograms, toMassUnit } from '../calculator/units.js'
-import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 
 interface TimelineInput {
   stats: DashboardStats

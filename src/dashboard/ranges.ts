@@ -1,11 +1,11 @@
+import { isDate } from '../core/validation/formats.js'
 import {
   PRESET_RANGES,
+  type DashboardStats,
   type PresetRange,
   type StatsPeriod,
-  type DashboardStats,
 } from '../orders/dashboard-stats.js'
-import { isDate } from '../core/validation/formats.js'
-import { DEFAULT_PAGE_SIZE, buildListUrl, type ListQuery } from '../orders/list-query.js'
+import { buildListUrl, DEFAULT_PAGE_SIZE, type ListQuery } from '../orders/list-query.js'
 import { DEFAULT_SORT } from '../orders/order-filters.js'
 import { isCounted, ORDER_STATUSES } from '../orders/order-status.js'
 

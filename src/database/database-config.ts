@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import {
   optional,
   type ConfigPart,
-  type Values,
   type ConfigRule,
+  type Values,
 } from '../core/config/config-part.js'
 
 declare module '../core/config/config.js' {

@@ -1,9 +1,9 @@
 import fp from 'fastify-plugin'
 import type { Config } from '../core/config/config.js'
-import type { Database } from './database.js'
 import { getDatabasePath } from './database-path.js'
-import { openPostgres } from './postgres.js'
+import type { Database } from './database.js'
 import { migratePostgres } from './postgres-migrations.js'
+import { openPostgres } from './postgres.js'
 import { openSqliteDatabase } from './sqlite-database.js'
 
 declare module 'fastify' {

@@ -1,8 +1,8 @@
+import { statSync } from 'node:fs'
+import type { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { DatabaseError, isCorruption } from './database-error.js'
 import { APPLICATION_ID, getSchemaVersion, SCHEMA_VERSION } from './migrations.js'
-import { statSync } from 'node:fs'
-import type { Worker } from 'node:worker_threads'
 import { startWorker } from './start-worker.js'
 
 export const createDamageError = (path: string): DatabaseError =>

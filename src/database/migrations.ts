@@ -1,25 +1,24 @@
+import type { Database } from 'better-sqlite3'
 import {
   ACCOUNT_TABLES,
   API_KEY_TABLES,
-  SETTLE_SCOPE_MIGRATION,
   SECOND_FACTOR_TABLES,
   SESSION_TABLES,
-  AUDIT_TABLES,
-  STATE_TABLES,
-} from './account-tables.js'
-import {
-  NOCODB_TABLES,
-  CERTIFICATE_TABLES,
-  ORDERING_MIGRATION,
-  CONVERSION_TABLES,
-  PAYMENT_MIGRATION,
-  ORDER_VIEW_TABLES,
-} from './ordering-tables.js'
-import { createOutboxTables, WEBHOOK_TABLES } from './outbox-tables.js'
-import * as postgresOrders from './postgres-order-tables.js'
-import * as sqliteOrders from './sqlite-order-tables.js'
-import { createStatusMigration, createTotalsMigration } from './order-migrations.js'
-import type { Database } from 'better-sqlite3'
+  SETTLE_SCOPE_MIGRATION,
+} from './tables/account-tables.js'
+import { AUDIT_TABLES } from './tables/audit-tables.js'
+import { CERTIFICATE_TABLES } from './tables/certificate-tables.js'
+import { CONVERSION_TABLES } from './tables/conversion-tables.js'
+import { ORDERING_MIGRATION } from './tables/guest-order-tables.js'
+import { NOCODB_TABLES } from './tables/nocodb-tables.js'
+import { createStatusMigration, createTotalsMigration } from './tables/order-migrations.js'
+import { ORDER_VIEW_TABLES } from './tables/order-view-tables.js'
+import { createOutboxTables } from './tables/outbox-tables.js'
+import { PAYMENT_MIGRATION } from './tables/payment-tables.js'
+import * as postgresOrders from './tables/postgres-order-tables.js'
+import * as sqliteOrders from './tables/sqlite-order-tables.js'
+import { STATE_TABLES } from './tables/state-tables.js'
+import { WEBHOOK_TABLES } from './tables/webhook-tables.js'
 
 /**
  * A migration from one schema version to the next, as a list of statements without question marks.

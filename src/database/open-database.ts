@@ -1,11 +1,11 @@
-import { statSync, existsSync, linkSync, renameSync, rmSync, closeSync, openSync } from 'node:fs'
-import Database from 'better-sqlite3'
-import { DatabaseError, toDatabaseError, getErrorCode } from './database-error.js'
-import { inspectDatabase } from './inspect-database.js'
-import { migrate } from './migrations.js'
+import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
 import { createDirectory } from '../core/config/read-or-create-file.js'
 import { FOLDING_VERSION } from '../core/formatting/fold-text.js'
+import { DatabaseError, getErrorCode, toDatabaseError } from './database-error.js'
+import { inspectDatabase } from './inspect-database.js'
+import { migrate } from './migrations.js'
 
 /** SQLite would apply a journal of the lost database to the new one. */
 function rejectLeftJournal(path: string): void {

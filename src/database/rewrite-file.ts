@@ -1,8 +1,8 @@
-import Database from 'better-sqlite3'
-import { isBusy } from './database-error.js'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
 import type { FastifyBaseLogger } from 'fastify'
+import { isBusy } from './database-error.js'
 import { createSequence } from './sqlite-database.js'
 import { startWorker } from './start-worker.js'
 
@@ -107,5 +107,3 @@ export function createFileRewriter(path: string | null, log: FastifyBaseLogger) 
       }),
   }
 }
-
-export type FileRewriter = ReturnType<typeof createFileRewriter>

@@ -2,13 +2,13 @@ import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database as Connection, Statement } from 'better-sqlite3'
 import { Problem } from '../core/http/problem.js'
+import { describeDatabaseError, getErrorCode, isBusy, isCorruption } from './database-error.js'
 import {
   DatabaseUnavailableError,
   type Database,
   type Queryable,
   type SqlValue,
 } from './database.js'
-import { describeDatabaseError, getErrorCode, isBusy, isCorruption } from './database-error.js'
 import { startIntegrityCheck } from './inspect-database.js'
 import { openDatabase, openReadOnly } from './open-database.js'
 

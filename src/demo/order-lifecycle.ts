@@ -1,6 +1,6 @@
+import { DAY_MS, HOUR_MS } from '../core/time.js'
 import type { OrderChanges } from '../orders/order.js'
 import type { Random } from './random.js'
-import { DAY_MS, HOUR_MS } from '../core/time.js'
 
 /** The shop creates orders and records payments; administrators do the rest. */
 export const SHOP = 'shop@example.com'

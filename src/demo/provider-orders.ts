@@ -1,10 +1,10 @@
-import type { LedgerEntry } from './fake-provider/ledger.js'
 import { calculatePrice } from '../orders/amount.js'
-import { PORTFOLIOS } from './fake-provider/portfolios.js'
-import type { OrderStore } from '../orders/store/order-store.js'
+import { findLatestAttempt, isUnresolved, type FulfilmentAttempt } from '../orders/attempt.js'
 import type { Order } from '../orders/order.js'
-import { isUnresolved, findLatestAttempt, type FulfilmentAttempt } from '../orders/attempt.js'
+import type { OrderStore } from '../orders/store/order-store.js'
 import { getTons } from '../provider/fulfilment/provider-requests.js'
+import { PORTFOLIOS } from './fake-provider/portfolios.js'
+import type { LedgerEntry } from './fake-provider/provider-ledger.js'
 
 const MAX_ORDERS = 10_000
 /** How the provider order IDs of the sample data start; those of the fake provider are numbers. */

@@ -1,6 +1,6 @@
 import type { Calculation } from '../calculator/calculator-data.js'
-import type { Random } from './random.js'
 import type { DemoCustomer } from './customers.js'
+import type { Random } from './random.js'
 
 /** Rounds to a multiple of `step` (at least one), without floating-point noise. */
 const roundTo = (step: number, value: number): number =>

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Problem } from '../core/http/problem.js'
-import { startExportWorker, type ExportTask } from './export-thread.js'
 import type { ExportRequest } from './export-request.js'
+import { startExportWorker, type ExportTask } from './export-thread.js'
 
 /** Each export keeps a CPU core busy and delays WAL checkpoints. */
 const MAX_CONCURRENT_EXPORTS = 2

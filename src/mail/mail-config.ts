@@ -1,8 +1,8 @@
 import {
   optional,
   type ConfigPart,
-  type Values,
   type ConfigRule,
+  type Values,
 } from '../core/config/config-part.js'
 import type { Config } from '../core/config/config.js'
 import { isLoopback } from '../core/http/client-address.js'

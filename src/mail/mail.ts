@@ -1,9 +1,9 @@
+import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
+import type { Readiness } from '../core/server/telemetry.js'
 import { getMailSettings } from './mail-config.js'
 import type { MailDelivery } from './mail-delivery.js'
-import { readMailLogo, createSmtpDelivery } from './smtp-delivery.js'
-import type { FastifyBaseLogger } from 'fastify'
-import type { Readiness } from '../core/server/telemetry.js'
+import { createSmtpDelivery, readMailLogo } from './smtp-delivery.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

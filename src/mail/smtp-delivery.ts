@@ -1,9 +1,9 @@
-import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
-import type { MailSettings } from './mail-config.js'
-import { MAX_SEND_MS, type MailDelivery, type MailResult } from './mail-delivery.js'
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
+import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
 import { LOGO_TYPES } from '../core/config/core-config.js'
+import type { MailSettings } from './mail-config.js'
+import { MAX_SEND_MS, type MailDelivery, type MailResult } from './mail-delivery.js'
 
 const STEP_TIMEOUT_MS = 20_000
 

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { Queryable } from '../database/database.js'
 import { insertRows } from '../database/insert-rows.js'
 import { REQUIRE_REWRITE } from '../database/rewrite-file.js'
-import { ERASURE_FIELD, isErased } from '../orders/erasure.js'
+import { ERASURE_FIELD, isErased } from '../orders/erase-order.js'
 import { formatOrderNumber } from '../orders/order-id.js'
 import { listVersions } from '../orders/order-versions.js'
 import type { Order } from '../orders/order.js'
 import { DIALECTS, type Dialect } from '../orders/store/dialect.js'
-import { addEvent, eraseEvents } from '../orders/store/order-events.js'
+import { addEvent, eraseEvents } from '../orders/store/event-records.js'
 import {
   addMany,
   overwrite,

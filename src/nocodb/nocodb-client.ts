@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici'
-import { getErrorCode } from '../database/database-error.js'
 import { getOwn, isObject, parseJson } from '../core/validation/is-object.js'
+import { getErrorCode } from '../database/database-error.js'
 import { NocoDbError, type NocoDbErrorCode } from './nocodb-error.js'
 import { createBackOff, createRequestBudget, type Priority } from './request-budget.js'
 

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { DEFAULT_TITLES, parseColumnTitles, type ColumnTitles } from './columns.js'
 import {
   optional,
   type ConfigPart,
@@ -7,6 +6,7 @@ import {
   type Values,
 } from '../core/config/config-part.js'
 import type { Config } from '../core/config/config.js'
+import { DEFAULT_TITLES, parseColumnTitles, type ColumnTitles } from './columns.js'
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}

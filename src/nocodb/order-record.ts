@@ -1,7 +1,7 @@
-import { wasEnded } from '../orders/accepted-terms.js'
-import type { HistoryEntry, Order } from '../orders/order.js'
-import { findLatestAttempt } from '../orders/attempt.js'
 import { isObject, parseJson } from '../core/validation/is-object.js'
+import { wasEnded } from '../orders/accepted-terms.js'
+import { findLatestAttempt } from '../orders/attempt.js'
+import type { HistoryEntry, Order } from '../orders/order.js'
 import { encodeCell, matchesWrittenValue } from './cell-codec.js'
 import {
   ORDER_FIELDS,

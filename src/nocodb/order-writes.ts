@@ -4,17 +4,17 @@ import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../core/http/problem.js'
 import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
 import { createFirstVersion, type ChangeOutcome } from '../orders/apply-changes.js'
-import { toErasedChanges } from '../orders/erasure.js'
+import { toErasedChanges } from '../orders/erase-order.js'
 import {
   hashIdempotencyKey,
   hashOrder,
   IDEMPOTENCY_KEY_TTL_MS,
 } from '../orders/idempotency-hashes.js'
 import { applyCommand, erasesHistory, type OrderCommand } from '../orders/order-command.js'
-import { parseOrderId, formatOrderNumber } from '../orders/order-id.js'
+import { formatOrderNumber, parseOrderId } from '../orders/order-id.js'
 import type { NewOrder } from '../orders/order.js'
 import type { ChangeContext, ChangeResult, CreateResult } from '../orders/store/order-store.js'
-import { NocoDbError, creationUnconfirmed, notWritten, tooBusy } from './nocodb-error.js'
+import { creationUnconfirmed, NocoDbError, notWritten, tooBusy } from './nocodb-error.js'
 import { encodeChangedOrder, encodeNewOrder } from './order-record.js'
 import { NOCODB_USER, type ParsedRow } from './parse-row.js'
 import type { Priority } from './request-budget.js'

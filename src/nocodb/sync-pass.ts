@@ -1,10 +1,10 @@
 import { parseTimestamp } from './cell-codec.js'
 import type { ColumnField, Row } from './columns.js'
-import { NocoDbError } from './nocodb-error.js'
-import type { OrdersTable, Page } from './orders-table.js'
-import type { Mirror, RowsRead } from './mirror.js'
 import type { RowError } from './mirror-chunk.js'
 import type { MirrorState } from './mirror-state.js'
+import type { Mirror, RowsRead } from './mirror.js'
+import { NocoDbError } from './nocodb-error.js'
+import type { OrdersTable, Page } from './orders-table.js'
 
 const MAX_PAGE_SIZE = 1_000
 const MIN_PAGE_SIZE = 10

@@ -1,7 +1,7 @@
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import { getNumberFormatter } from '../core/formatting/number-formatter.js'
-import type { HistoryEntry, Order } from './order.js'
 import { listVersions } from './order-versions.js'
+import type { HistoryEntry, Order } from './order.js'
 
 /** What a guest accepted by placing an order. */
 interface AcceptedTerms {

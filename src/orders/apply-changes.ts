@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseImoNumber } from '../calculator/vessel.js'
-import { calculateTrip, getMassToOffset, isSameMass, roundToGram } from './order-trip.js'
 import {
   getStatusFields,
   getTransitions,
@@ -8,6 +7,7 @@ import {
   type OrderStatus,
   type StatusRecord,
 } from './order-status.js'
+import { calculateTrip, getMassToOffset, isSameMass, roundToGram } from './order-trip.js'
 import type { FieldChange, NewOrder, Order, OrderChanges } from './order.js'
 
 export type ChangeOutcome =

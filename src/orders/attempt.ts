@@ -1,6 +1,6 @@
 import { createNextVersion, type ChangeOutcome } from './apply-changes.js'
-import type { FieldChange, Order, OrderChanges } from './order.js'
 import type { OrderStatus } from './order-status.js'
+import type { FieldChange, Order, OrderChanges } from './order.js'
 import { findDifferences } from './verify-response.js'
 
 /**

@@ -1,6 +1,4 @@
 import { Type, type Static } from '@sinclair/typebox'
-import type { DayRange, OrderStatistics, OrderStore, OrderSummary } from './store/order-store.js'
-import { nullable, stringEnum } from '../core/validation/string-enum.js'
 import {
   formatIsoDate,
   parseDay,
@@ -9,10 +7,12 @@ import {
   type Day,
   type Granularity,
 } from '../core/formatting/day-calendar.js'
+import { HOUR_MS } from '../core/time.js'
+import { nullable, stringEnum } from '../core/validation/string-enum.js'
 import type { OrderException } from './order-filters.js'
 import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
-import { HOUR_MS } from '../core/time.js'
+import type { DayRange, OrderStatistics, OrderStore, OrderSummary } from './store/order-store.js'
 
 export const PRESET_RANGES = ['7d', '30d', '90d', 'all'] as const
 /** A period that ends today; `all` also includes orders with a date in the future. */

@@ -1,8 +1,8 @@
 import type { CalculatorType } from '../calculator/calculator-data.js'
-import type { PaymentMethod } from './checkout.js'
+import type { PaymentMethod } from './order-checkout.js'
 import type { OrderException, PaymentFilter } from './order-filters.js'
-import type { OrderOrigin, Retirement, Order } from './order.js'
 import type { OrderStatus } from './order-status.js'
+import type { Order, OrderOrigin, Retirement } from './order.js'
 
 export const STATUS_LABELS: Record<OrderStatus, string> = {
   pending: 'Pending',

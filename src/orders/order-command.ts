@@ -1,13 +1,12 @@
-import { applyAttempt, type FulfilmentAttempt } from './attempt.js'
 import {
   applyChanges,
   cancelOrder,
+  createNextVersion,
   recalculateOrder,
   type ChangeOutcome,
-  createNextVersion,
 } from './apply-changes.js'
-import { eraseFormerCustomer, eraseOrder } from './erasure.js'
-import type { FieldChange, Order, OrderChanges } from './order.js'
+import { applyAttempt, type FulfilmentAttempt } from './attempt.js'
+import { eraseFormerCustomer, eraseOrder } from './erase-order.js'
 import {
   getStatusBeforeCancellation,
   hasBeenPaid,
@@ -15,6 +14,7 @@ import {
   STATUSES_AFTER_FULFILMENT,
   type LiveStatus,
 } from './order-status.js'
+import type { FieldChange, Order, OrderChanges } from './order.js'
 
 type History = readonly { changes: readonly FieldChange[] }[]
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { type ConfigPart, type Values, type ConfigRule } from '../core/config/config-part.js'
+import type { ConfigPart, ConfigRule, Values } from '../core/config/config-part.js'
 import { isCurrency } from '../core/validation/formats.js'
 
 declare module '../core/config/config.js' {

@@ -2,9 +2,9 @@ import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
 import type { FieldError } from '../core/validation/field-errors.js'
 import { stringEnum } from '../core/validation/string-enum.js'
-import { PAYMENT_METHODS, type PaymentMethod } from './checkout.js'
-import { Currency, ORDER_ORIGINS, StatusSchema, type OrderOrigin } from './order.js'
+import { PAYMENT_METHODS, type PaymentMethod } from './order-checkout.js'
 import { ORDER_STATUSES } from './order-status.js'
+import { Currency, ORDER_ORIGINS, StatusSchema, type OrderOrigin } from './order.js'
 
 const date = (description: string) =>
   Type.String({

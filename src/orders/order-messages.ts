@@ -1,7 +1,8 @@
 import type { Queryable } from '../database/database.js'
-import type { OrderStore } from './store/order-store.js'
+import type { Message, MessageState } from '../outbox/messages.js'
+import { getMessage, listAttempts } from '../outbox/read-messages.js'
 import type { Order } from './order.js'
-import { getMessage, listAttempts, type Message, type MessageState } from '../events/outbox.js'
+import type { OrderStore } from './store/order-store.js'
 
 /** Returns the order that a message is about; `null` if it does not exist. */
 export const getMessageOrder = async (

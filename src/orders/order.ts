@@ -4,13 +4,13 @@ import {
   CALCULATOR_TYPES,
   CalculatorTypeSchema,
 } from '../calculator/calculator-data.js'
-import { EXAMPLES } from '../calculator/examples.js'
+import { EXAMPLES } from '../calculator/example-trips.js'
 import { RecordedCalculation } from '../calculator/recorded-calculation.js'
 import { ImoNumber, VesselName } from '../calculator/vessel.js'
 import { emailAddress } from '../core/validation/email-address.js'
 import { nullable, stringEnum } from '../core/validation/string-enum.js'
 import { textLine } from '../core/validation/text-rules.js'
-import { Checkout } from './checkout.js'
+import { Checkout } from './order-checkout.js'
 import { MAX_IMPORTED_ID } from './order-id.js'
 import { LIVE_STATUSES, ORDER_STATUSES, type LiveStatus, type OrderStatus } from './order-status.js'
 

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from '@sinclair/typebox'
+import { parseDay } from '../core/formatting/day-calendar.js'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
 import { stringEnum } from '../core/validation/string-enum.js'
 import {
@@ -9,7 +10,6 @@ import {
   type Range,
   type StatsPeriod,
 } from './dashboard-stats.js'
-import { parseDay } from '../core/formatting/day-calendar.js'
 
 /** A chart of a longer period would not be readable. */
 const MAX_DAYS = 100 * 366

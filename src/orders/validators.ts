@@ -1,20 +1,20 @@
 import { tripSchemaExtensions as trips } from '../calculator/validate-calculation.js'
+import type { FieldError } from '../core/validation/field-errors.js'
+import { isDate, isDateTime } from '../core/validation/formats.js'
+import { isObject } from '../core/validation/is-object.js'
 import {
-  crossFieldKeyword,
   createValidators,
+  crossFieldKeyword,
   type SchemaExtensions,
 } from '../core/validation/validator.js'
-import { isObject } from '../core/validation/is-object.js'
 import { isImportedId, isOrderNumber } from './order-id.js'
-import { findShareErrors } from './share.js'
-import { isDate, isDateTime } from '../core/validation/formats.js'
-import type { FieldError } from '../core/validation/field-errors.js'
 import {
   hasBeenPaid,
   ORDER_STATUSES,
   STATUSES_AFTER_FULFILMENT,
   toLiveStatus,
 } from './order-status.js'
+import { findShareErrors } from './share.js'
 
 /** An https URL as it can be shown and linked, without user name and password. */
 function isHttpsUrl(text: string): boolean {

@@ -1,14 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { OrderStore } from '../orders/store/order-store.js'
+import { DAY_MS, HOUR_MS } from '../core/time.js'
 import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
 import { isPaid } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
-import { getBalance, isSameAmount, type Payment } from './payment.js'
+import type { OrderStore } from '../orders/store/order-store.js'
 import type { PaymentStore } from './payment-store.js'
+import { getBalance, isSameAmount, type Payment } from './payment.js'
 import { createBusyProblem, settlePayment } from './settle-payment.js'
 import { StripeRefusedError } from './stripe-error.js'
 import type { StripeGateway } from './stripe-gateway.js'
-import { DAY_MS, HOUR_MS } from '../core/time.js'
 
 export interface PaymentServices {
   store: OrderStore

@@ -1,4 +1,4 @@
-import { isErased } from '../orders/erasure.js'
+import { isErased } from '../orders/erase-order.js'
 import type { Order } from '../orders/order.js'
 import type { Payment } from './payment.js'
 import { toStripeAmount } from './stripe-amount.js'

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { stringEnum } from '../core/validation/string-enum.js'
 import {
   optional,
   parseHttpUrl,
@@ -8,6 +7,7 @@ import {
   type Values,
 } from '../core/config/config-part.js'
 import { isLoopback } from '../core/http/client-address.js'
+import { stringEnum } from '../core/validation/string-enum.js'
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}

@@ -1,9 +1,9 @@
+import type { Queryable } from '../database/database.js'
 import { openReadOnly } from '../database/open-database.js'
 import { openPostgres } from '../database/postgres.js'
-import type { Queryable } from '../database/database.js'
 import type { DatabaseSource } from '../database/stream-rows.js'
-import type { Payment } from './payment.js'
 import { findLatestPayments } from './payment-store.js'
+import type { Payment } from './payment.js'
 
 /** Reads payments through a separate connection, for exports that run in another thread. */
 export function openPaymentReader(source: DatabaseSource): {

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { Problem, problemResponses } from '../core/http/problem.js'
-import { Currency } from '../orders/order.js'
 import { stringEnum } from '../core/validation/string-enum.js'
+import { Currency } from '../orders/order.js'
 import {
   getPaymentStatus,
   PAYMENT_PROBLEMS,

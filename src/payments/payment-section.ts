@@ -1,3 +1,9 @@
+import type { Formatters } from '../core/formatting/formatters.js'
+import { METHOD_LABELS, PAYMENT_LABELS } from '../orders/labels.js'
+import type { OrderStatus } from '../orders/order-status.js'
+import type { Order } from '../orders/order.js'
+import { buildContextUrl, type ListContext } from '../orders/pages/list-context.js'
+import type { BuiltSection, NextStep, OrderData } from '../orders/pages/order-extensions.js'
 import {
   getBalance,
   getPaymentStatus,
@@ -6,12 +12,6 @@ import {
   type Payment,
   type PaymentStatus,
 } from './payment.js'
-import type { OrderStatus } from '../orders/order-status.js'
-import type { Order } from '../orders/order.js'
-import { buildContextUrl, type ListContext } from '../orders/pages/list-context.js'
-import type { BuiltSection, NextStep, OrderData } from '../orders/pages/order-extensions.js'
-import type { Formatters } from '../core/formatting/formatters.js'
-import { METHOD_LABELS, PAYMENT_LABELS } from '../orders/labels.js'
 
 /** Payments use the colours of order statuses. */
 const STATUS_CLASSES: Record<PaymentStatus, string> = {

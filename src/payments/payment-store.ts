@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Queryable } from '../database/database.js'
-import type { Order } from '../orders/order.js'
 import type { PaymentFilter } from '../orders/order-filters.js'
+import type { Order } from '../orders/order.js'
 import type { Payment } from './payment.js'
 
 /** The columns of a payment, named as its fields. */

@@ -1,13 +1,13 @@
 import fp from 'fastify-plugin'
 import { Problem } from '../core/http/problem.js'
 import type { Order } from '../orders/order.js'
-import { findPurchaseProblem, findStatusProblem } from './payment.js'
-import { createPaymentStore, type PaymentStore } from './payment-store.js'
 import paymentRoutes from './payment-routes.js'
 import { buildPaymentSection, describePayment } from './payment-section.js'
+import { createPaymentStore, type PaymentStore } from './payment-store.js'
+import { findPurchaseProblem, findStatusProblem } from './payment.js'
 import refundPages from './refund-pages.js'
-import { createPayments, type Payments } from './stripe-payments.js'
 import { createStripeGateway } from './stripe-gateway.js'
+import { createStripePayments, type Payments } from './stripe-payments.js'
 import { loadUnreturnedMoney } from './unreturned-money.js'
 import stripeWebhooks from './webhook-routes.js'
 
@@ -46,7 +46,7 @@ export default fp(
     const service =
       secretKey === undefined || webhookSecret === undefined
         ? null
-        : createPayments({
+        : createStripePayments({
             store: orders,
             payments: store,
             stripe: await createStripeGateway({
@@ -73,7 +73,7 @@ export default fp(
     })
     app.orderPage.addSection({
       place: 'payment',
-      template: '/orders/_payments',
+      template: '/payments/_payments',
       build: async (data) =>
         buildPaymentSection(await store.list(data.order.id), data, service !== null),
     })

@@ -1,10 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { getRequestFormatters } from '../core/http/locale.js'
 import { parseListContext } from '../orders/pages/list-context.js'
-import { getBalance, type Payment } from './payment.js'
-import { buildRefund } from './payment-section.js'
-import type { RefundResult } from './stripe-payments.js'
 import type { Notice } from '../orders/pages/order-extensions.js'
 import type { OrderRequest, OrderRoute } from '../orders/pages/order-presenter.js'
+import { buildRefund } from './payment-section.js'
+import { getBalance, type Payment } from './payment.js'
+import type { RefundResult } from './stripe-payments.js'
 
 /** Requires a recent sign-in before the dialog opens, so that confirming it does not fail. */
 const REFUND = { config: { permission: 'orders:settle', recentSignIn: true } } as const
@@ -60,12 +61,12 @@ const pages: FastifyPluginAsync = async (app) => {
     if (order === null) return renderNotFound(reply)
     const payment = payments.service === null ? null : await findPayment(request)
     const context = parseListContext(request.query)
-    const refund = payment && buildRefund(payment, context, orderPage.getRequestFormatters(request))
+    const refund = payment && buildRefund(payment, context, getRequestFormatters(request))
     if (payment === null || refund === null) {
       return orderPage.renderInstead(request, reply, order)
     }
     return reply.renderView(
-      { page: 'orders/refund', fragment: 'orders/_refund-dialog' },
+      { page: 'payments/refund', fragment: 'payments/_refund-dialog' },
       {
         order: await orderPage.buildDialogView(request, order),
         refund,

@@ -1,7 +1,7 @@
 import { Problem } from '../core/http/problem.js'
-import type { OrderStore } from '../orders/store/order-store.js'
 import { isPaid, isRefundDue, type LiveStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
+import type { OrderStore } from '../orders/store/order-store.js'
 import {
   getBalance,
   isDisputed,

@@ -70,7 +70,7 @@ const BATCH_SIZE = 5
 const REFUSED_PAUSE_MS = 60 * 60 * 1000
 
 /** Payments of guest orders through Stripe. */
-export function createPayments(services: PaymentServices) {
+export function createStripePayments(services: PaymentServices) {
   const { store, payments, stripe, checkMs, log } = services
   const check = createPaymentCheck(services)
   const starts = createSharedCalls<StartResult>(({ outcome }) => outcome === 'redirect')
@@ -323,4 +323,4 @@ export function createPayments(services: PaymentServices) {
   }
 }
 
-export type Payments = ReturnType<typeof createPayments>
+export type Payments = ReturnType<typeof createStripePayments>

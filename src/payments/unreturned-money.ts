@@ -1,13 +1,13 @@
+import type { Amount } from '../orders/amount.js'
+import { isPaid } from '../orders/order-status.js'
+import type { Order } from '../orders/order.js'
 import {
   countNoun,
   type DescribeConsequences,
   type OrderChange,
 } from '../orders/pages/consequences.js'
-import type { Amount } from '../orders/amount.js'
-import { isPaid } from '../orders/order-status.js'
-import type { Order } from '../orders/order.js'
-import { getBalance, type Payment } from './payment.js'
 import type { PaymentStore } from './payment-store.js'
+import { getBalance, type Payment } from './payment.js'
 
 /** The money that a customer has paid for an order that ends, and that is not refunded. */
 function findUnreturned(

@@ -12,8 +12,8 @@ import {
   parseQuote,
   type Parse,
 } from './parse-response.js'
-import { readWholeBody, UpstreamError } from './upstream-response.js'
 import { createSecretRedactor } from './redact.js'
+import { readWholeBody, UpstreamError } from './upstream-response.js'
 import type { Upstream } from './upstream.js'
 
 export type OrderSourceResult<T> =

@@ -1,15 +1,15 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { DEFAULT_CURRENCY, type Amount, type Charge } from '../orders/amount.js'
-import {
-  type OffsetOrder,
-  type OffsetOrders,
-  type PlacedOffsetOrder,
-  type Portfolio,
-  type ProviderCertificate,
-} from './offset-order.js'
-import * as schemas from './schemas.js'
 import { truncateText } from '../core/formatting/truncate-text.js'
+import { DEFAULT_CURRENCY, type Amount, type Charge } from '../orders/amount.js'
+import type {
+  OffsetOrder,
+  OffsetOrders,
+  PlacedOffsetOrder,
+  Portfolio,
+  ProviderCertificate,
+} from './offset-order.js'
+import * as schemas from './provider-schemas.js'
 
 /** Validates and converts a response body; `null` if it is invalid. `link` is the Link header. */
 export type Parse<T> = (body: unknown, link: string) => T | null

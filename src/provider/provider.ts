@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
+import type { Amount } from '../orders/amount.js'
+import type { Portfolio } from './offset-order.js'
 import { createOffsetOrderSource, type OffsetOrderSource } from './order-source-client.js'
 import proxy from './proxy.js'
 import { openUpstream } from './upstream.js'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Amount } from '../orders/amount.js'
-import type { Portfolio } from './offset-order.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

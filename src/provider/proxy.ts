@@ -7,20 +7,20 @@ import { API_POLICY } from '../core/server/security-headers.js'
 import { addProxyGuard } from './guard.js'
 import {
   CLIENT_HEADERS,
+  createUpstreamHeaders,
   hasContentEncoding,
   toClientHeaders,
   toUpstreamHeaders,
-  createUpstreamHeaders,
 } from './headers.js'
 import { MOUNT, parsePublicRoutes, PROXY_METHODS, toGuestPath, type PublicRoutes } from './paths.js'
+import { getDocumentedRoutes, type DocumentedRoute } from './provider-schemas.js'
 import { createSecretRedactor, type SecretRedactor } from './redact.js'
 import {
-  type UpstreamResponse,
   readWholeBody,
   toBodyError,
   UpstreamError,
+  type UpstreamResponse,
 } from './upstream-response.js'
-import { getDocumentedRoutes, type DocumentedRoute } from './schemas.js'
 import type { Upstream } from './upstream.js'
 
 const CACHE_MS = 5_000

@@ -1,7 +1,7 @@
-import { Problem } from '../core/http/problem.js'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { Problem } from '../core/http/problem.js'
 
 /** Why a request to the order source failed: HTTP status and message for the caller. */
 const FAILURES = {

@@ -12,12 +12,12 @@ import { parseBaseUrl } from './paths.js'
 import {
   bufferSmallBody,
   isBodiless,
-  MAX_BUFFERED_BYTES,
-  type UpstreamResponse,
   isConnectionError,
+  MAX_BUFFERED_BYTES,
   toBodyError,
   toUpstreamError,
   UpstreamError,
+  type UpstreamResponse,
 } from './upstream-response.js'
 
 interface UpstreamRequest {

@@ -5,20 +5,20 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import yazl from 'yazl'
-import { EXAMPLES } from '../calculator/examples.js'
-import { createValidationProblem, problemResponses } from '../core/http/problem.js'
 import { getAdminSecurity } from '../accounts/auth-guard.js'
+import { EXAMPLES } from '../calculator/example-trips.js'
+import { createValidationProblem, problemResponses } from '../core/http/problem.js'
 import type { FieldError } from '../core/validation/field-errors.js'
 import { stringEnum } from '../core/validation/string-enum.js'
 import {
   generateQrCode,
   getFileName,
-  type QrCode,
   toQrCodeResponse,
+  type QrCode,
   type QrCodeListener,
 } from './generate-qr-code.js'
 import type { PrefillLinks } from './prefill-link.js'
-import { QrCodeRequestSchema, type QrCodeRequest, QrCodeResponse } from './qr-code-schemas.js'
+import { QrCodeRequestSchema, QrCodeResponse, type QrCodeRequest } from './qr-code-schemas.js'
 
 const MAX_CODES = 500
 const MAX_BODY_BYTES = 2 * 1024 * 1024

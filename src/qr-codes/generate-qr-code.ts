@@ -2,9 +2,6 @@ import type { Static } from '@sinclair/typebox'
 import type { Calculation } from '../calculator/calculator-data.js'
 import { parseImoNumber, type Vessel } from '../calculator/vessel.js'
 import { foldText } from '../core/formatting/fold-text.js'
-import type { FieldError } from '../core/validation/field-errors.js'
-import type { PrefillLink, PrefillLinks } from './prefill-link.js'
-import { DEFAULT_IMAGE, type QrCodeRequest, type QrCodeResponse } from './qr-code-schemas.js'
 import {
   createQrMatrix,
   ERROR_CORRECTION_LEVELS,
@@ -14,6 +11,9 @@ import {
   toPngDataUrl,
   type ErrorCorrection,
 } from '../core/html/qr-image.js'
+import type { FieldError } from '../core/validation/field-errors.js'
+import type { PrefillLink, PrefillLinks } from './prefill-link.js'
+import { DEFAULT_IMAGE, type QrCodeRequest, type QrCodeResponse } from './qr-code-schemas.js'
 
 export interface QrCode {
   calculation: Calculation

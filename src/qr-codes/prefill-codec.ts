@@ -5,8 +5,8 @@ import type {
   FuelLine,
   LineUse,
 } from '../calculator/calculator-data.js'
-import { parseImoNumber, Vessel } from '../calculator/vessel.js'
 import { checker, validateCalculation } from '../calculator/validate-calculation.js'
+import { parseImoNumber, Vessel } from '../calculator/vessel.js'
 import { parseJson } from '../core/validation/is-object.js'
 
 /** The content of a code: a calculation, its vessel and the time of creation. */

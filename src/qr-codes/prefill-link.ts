@@ -1,6 +1,6 @@
 import type { Calculation, CalculatorType } from '../calculator/calculator-data.js'
 import type { Vessel } from '../calculator/vessel.js'
-import { isSignature, createSigner } from '../core/config/signer.js'
+import { createSigner, isSignature } from '../core/config/signer.js'
 import { decodePrefillData, encodePrefillData, type PrefillData } from './prefill-codec.js'
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60

@@ -5,10 +5,10 @@ import {
   CalculatorTypeSchema,
   type Calculation,
 } from '../calculator/calculator-data.js'
-import { EXAMPLES } from '../calculator/examples.js'
+import { EXAMPLES } from '../calculator/example-trips.js'
 import { Vessel } from '../calculator/vessel.js'
-import { stringEnum } from '../core/validation/string-enum.js'
 import { ERROR_CORRECTION_LEVELS } from '../core/html/qr-image.js'
+import { stringEnum } from '../core/validation/string-enum.js'
 
 export const ImageOptions = Type.Object(
   {

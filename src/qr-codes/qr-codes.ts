@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { Problem } from '../core/http/problem.js'
 import adminPages from '../accounts/admin-pages.js'
+import { Problem } from '../core/http/problem.js'
 import bulkRoutes from './bulk-routes.js'
 import type { QrCodeListener } from './generate-qr-code.js'
-import pages from './pages.js'
 import { logQrCodeRequests } from './qr-code-log.js'
-import routes from './routes.js'
+import pages from './qr-code-pages.js'
+import routes from './qr-code-routes.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -5,11 +5,12 @@ import {
   type CalculatorType,
 } from '../calculator/calculator-data.js'
 import { parseCalculatorForm, type CalculatorForm } from '../calculator/calculator-form.js'
-import { EXAMPLES } from '../calculator/examples.js'
+import { EXAMPLES } from '../calculator/example-trips.js'
 import { describeMissingField, listFieldNames } from '../calculator/form-view.js'
 import { checker } from '../calculator/validate-calculation.js'
 import { Vessel } from '../calculator/vessel.js'
 import { parseNumber } from '../core/formatting/number-input.js'
+import { toTrimmedText } from '../core/validation/is-object.js'
 import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-schemas.js'
 
 type Query = Record<string, unknown>
@@ -49,8 +50,6 @@ export const toFormPath = (type: CalculatorType, path: string): string =>
 /** Validates everything but the calculation, which its own form validates. */
 const validateRest = checker(Type.Object({ vessel: Vessel, image: Type.Partial(ImageOptions) }))
 
-const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
-
 /** The parsed number, or the text itself, which validation then rejects. */
 function toNumber(text: string): unknown {
   const parsed = parseNumber(text)
@@ -59,10 +58,10 @@ function toNumber(text: string): unknown {
 
 /** Parses the submitted form; invalid values are kept, with an error for each. */
 export function parseQrTestForm(query: Query, decimalSign?: '.'): QrTestForm {
-  const selected = toText(query.calculatorType)
+  const selected = toTrimmedText(query.calculatorType)
   const calculatorType = isCalculatorType(selected) ? selected : 'fuel'
   const values = Object.fromEntries(
-    COMMON_FIELDS.map((name) => [name, toText(query[name])]),
+    COMMON_FIELDS.map((name) => [name, toTrimmedText(query[name])]),
   ) as QrTestForm['values']
   values['image.errorCorrection'] ||= DEFAULT_IMAGE.errorCorrection
   const calculators = Object.fromEntries(

@@ -1,6 +1,6 @@
 import type { Queryable, SqlValue } from '../database/database.js'
-import { cancelMessages } from '../events/outbox.js'
-import { getQueue, type WebhookEventType } from './message.js'
+import { cancelMessages } from '../outbox/messages.js'
+import { getQueue, type WebhookEventType } from './webhook-message.js'
 
 /**
  * - `administrator`: disabled by an administrator

@@ -7,19 +7,22 @@ import { createSecretCipher } from '../core/config/secret-cipher.js'
 import { Problem } from '../core/http/problem.js'
 import { DAY_MS } from '../core/time.js'
 import type { Database, Queryable } from '../database/database.js'
+import { isErased } from '../orders/erase-order.js'
+import { getEventTypes } from '../orders/order-event.js'
+import type { EventConsumer } from '../orders/order-events/event-dispatcher.js'
 import {
   cancelMessages,
-  countMessages,
   enqueueMessage,
-  listMessages,
-  readDeliveries,
   requeueMessage,
   requeueMessages,
+} from '../outbox/messages.js'
+import {
+  countMessages,
+  listMessages,
+  readDeliveries,
   type Delivery,
-} from '../events/outbox.js'
-import { isErased } from '../orders/erasure.js'
-import type { EventConsumer } from '../orders/events/event-dispatcher.js'
-import { getEventTypes } from '../orders/order-event.js'
+} from '../outbox/read-messages.js'
+import type { NewWebhook, WebhookChanges } from './endpoint-schemas.js'
 import {
   deleteEndpoint,
   disableEndpoint,
@@ -33,16 +36,16 @@ import {
   type WebhookEndpoint,
 } from './endpoint-store.js'
 import { createHttpDelivery, type Options as DeliveryOptions } from './http-delivery.js'
+import { createQrCodeEvents } from './qr-code-events.js'
+import { generateSecret } from './signature.js'
 import {
   buildOrderMessage,
   buildTestMessage,
   eraseDeliveries,
   getDelivery,
   getQueue,
-} from './message.js'
-import { createQrCodeEvents } from './qr-code-events.js'
-import type { NewWebhook, WebhookChanges } from './schemas.js'
-import { createWebhookSender, generateSecret } from './sender.js'
+} from './webhook-message.js'
+import { createWebhookSender } from './webhook-sender.js'
 
 export const MAX_ENDPOINTS = 50
 
@@ -90,7 +93,7 @@ function requireFound<T>(value: T | null, resource = 'Webhook endpoint'): T {
  * Webhook endpoints and their deliveries. Methods with the ID of an endpoint or a delivery throw a
  * Problem (404) if it does not exist.
  */
-export function createWebhooks({
+export function createEndpoints({
   database,
   config,
   log,
@@ -287,4 +290,4 @@ export function createWebhooks({
   }
 }
 
-export type Webhooks = ReturnType<typeof createWebhooks>
+export type Webhooks = ReturnType<typeof createEndpoints>

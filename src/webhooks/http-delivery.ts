@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request, type Dispatcher } from 'undici'
-import type { SendResult } from '../events/outbox-worker.js'
+import type { SendResult } from '../outbox/outbox-worker.js'
 import {
   createGuardedLookup,
-  PrivateAddressError,
   isEndpointUrl,
   isLoopbackHost,
+  PrivateAddressError,
 } from './address-guard.js'
 
 export const TIMEOUT_MS = 20_000

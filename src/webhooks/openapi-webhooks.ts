@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Order } from '../orders/order.js'
-import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from './message.js'
+import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from './webhook-message.js'
 
 const HEADERS = {
   'webhook-id': 'Unique ID of the event; the same for every attempt to deliver it',

@@ -1,9 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../database/database.js'
-import { countPending, enqueueMessage } from '../events/outbox.js'
+import { enqueueMessage } from '../outbox/messages.js'
+import { countPending } from '../outbox/read-messages.js'
 import type { QrCode } from '../qr-codes/generate-qr-code.js'
 import { listSubscribers } from './endpoint-store.js'
-import { buildMessage, getQueue, type WebhookBody } from './message.js'
+import { buildMessage, getQueue, type WebhookBody } from './webhook-message.js'
 
 const TYPE = 'qr_code.generated'
 const MAX_BUFFERED = 10_000

@@ -1,8 +1,9 @@
-import type { DisabledReason, WebhookEndpoint } from './endpoint-store.js'
-import { isObject } from '../core/validation/is-object.js'
-import type { Delivery, MessageState } from '../events/outbox.js'
 import type { Formatters } from '../core/formatting/formatters.js'
-import { buildMessageView, toTime } from '../events/message-view.js'
+import { isObject } from '../core/validation/is-object.js'
+import { buildMessageView, toTime } from '../outbox/message-view.js'
+import type { MessageState } from '../outbox/messages.js'
+import type { Delivery } from '../outbox/read-messages.js'
+import type { DisabledReason, WebhookEndpoint } from './endpoint-store.js'
 
 export const WEBHOOKS_URL = '/admin/settings/webhooks'
 

@@ -1,8 +1,8 @@
 import fp from 'fastify-plugin'
-import { createWebhooks, type Webhooks } from './endpoints.js'
-import { eraseDeliveries } from './message.js'
-import routes from './routes.js'
-import pages from './pages.js'
+import pages from './endpoint-pages.js'
+import routes from './endpoint-routes.js'
+import { createEndpoints, type Webhooks } from './endpoints.js'
+import { eraseDeliveries } from './webhook-message.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -17,7 +17,7 @@ const POLL_MS = 500
 export default fp(
   async (app) => {
     const { database, config, log, metrics } = app
-    const webhooks = createWebhooks({ database, config, log, metrics })
+    const webhooks = createEndpoints({ database, config, log, metrics })
     app.decorate('webhooks', webhooks)
     app.events.addConsumer('webhooks', webhooks.consume, 'Webhooks')
     app.outbox.addSender(webhooks.sender)

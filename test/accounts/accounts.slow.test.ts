@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { parseAdminAccounts } from '../../src/accounts/account-config.js'
 import { ConfigError } from '../../src/core/config/config-part.js'
-import { distPath } from '../support/dist-path.js'
-import { ADMIN_ACCOUNTS, postLogin } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'
+import { distPath } from '../support/dist-path.js'
 import { freePort } from '../support/free-port.js'
+import { ADMIN_ACCOUNTS, postLogin } from '../support/sign-in.js'
 
 const run = promisify(execFile)
 

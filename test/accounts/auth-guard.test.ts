@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
 import { createAccount } from '../support/accounts.js'
-import { ADMIN, ADMIN_ACCOUNTS, cookieHeader, signIn, postLogin } from '../support/sign-in.js'
 import { startApp } from '../support/app.js'
 import { rawRequest } from '../support/raw-http.js'
 import { routeTable } from '../support/route-table.js'
+import { ADMIN, ADMIN_ACCOUNTS, cookieHeader, postLogin, signIn } from '../support/sign-in.js'
 
 const READ = { config: { permission: 'orders:read' } } as const
 

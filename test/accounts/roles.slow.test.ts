@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ROLES, type Role } from '../../src/accounts/permissions.js'
-import { createMailbox } from '../../src/demo/mailbox.js'
 import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
+import { createMailbox } from '../../src/demo/mailbox.js'
 import { createAccount } from '../support/accounts.js'
 import { startApp } from '../support/app.js'
 import { createGuest, placeOrder } from '../support/guest.js'

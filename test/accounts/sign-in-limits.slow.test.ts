@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { startApp } from '../support/app.js'
 import {
   ADMIN,
   ADMIN_ACCOUNTS,
@@ -7,7 +8,6 @@ import {
   postLogin,
   type LoginResponse,
 } from '../support/sign-in.js'
-import { startApp } from '../support/app.js'
 
 const WRONG = { ...ADMIN, password: 'a wrong password' }
 

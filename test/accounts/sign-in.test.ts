@@ -1,17 +1,17 @@
 import { createHmac } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
-import t from 'tap'
 import { hash } from '@node-rs/argon2'
+import t from 'tap'
+import { SECRET, startApp, temporaryFolder } from '../support/app.js'
 import {
   ADMIN,
   ADMIN_ACCOUNTS,
   cookieHeader,
   parseSetCookies,
-  signIn,
   postLogin,
+  signIn,
   verify,
 } from '../support/sign-in.js'
-import { SECRET, startApp, temporaryFolder } from '../support/app.js'
 
 const { app, url, log } = await startApp(t, {
   ADMIN_ACCOUNTS,

@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Ajv, type AnySchema } from 'ajv'
 import t from 'tap'
-import { examplesFile, type OperationExamples } from '../../src/api-docs/examples.js'
+import { hashPasswordSync } from '../../src/accounts/password.js'
 import { API_KEY_SCOPE_NAMES } from '../../src/accounts/permissions.js'
+import { examplesFile, type OperationExamples } from '../../src/api-docs/examples.js'
 import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { temporaryFolder } from '../support/app.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { readSamples, type Sample } from '../support/reference-page.js'
 import { SAMPLE_RUNNERS } from '../support/sample-runners.js'
-import { hashPasswordSync } from '../../src/accounts/password.js'
 import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 
 // Runs every example of the API reference. With RECORD_EXAMPLES=1 it records the responses that the

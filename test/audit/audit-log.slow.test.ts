@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
-import { runCommand } from '../support/run-command.js'
 import { startApp, temporaryFolder, type TestApp } from '../support/app.js'
-import { startTwoAdmins } from '../support/page-client.js'
-import { ADMIN, ADMIN_ACCOUNTS, postLogin, signIn } from '../support/sign-in.js'
 import { newOrder } from '../support/order-store.js'
+import { startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'
+import { runCommand } from '../support/run-command.js'
+import { ADMIN, ADMIN_ACCOUNTS, postLogin, signIn } from '../support/sign-in.js'
 
 const PATH = '/admin/settings/audit-log'
 

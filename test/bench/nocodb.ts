@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DEFAULT_TITLES } from '../../src/nocodb/columns.js'
 import { encodeNewOrder, toRecordedOrder } from '../../src/nocodb/order-record.js'
 import { temporaryFolder } from '../support/app.js'

@@ -1,8 +1,8 @@
-import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import type { Order } from '../../src/orders/order.js'
 import { importMany } from '../../src/orders/store/import-many.js'
 import { StagedOrders } from '../../src/orders/store/staged-orders.js'
-import type { Order } from '../../src/orders/order.js'
 import { typicalOrders } from '../support/orders.js'
 
 /** Mulberry32: a deterministic random number generator. */

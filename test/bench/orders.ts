@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openReadOnly } from '../../src/database/open-database.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
+import { openReadOnly } from '../../src/database/open-database.js'
 import { calculateDashboardStats } from '../../src/orders/dashboard-stats.js'
+import { openFileStore } from '../support/stores.js'
 import { compareExports, measureLatencyDuringExports } from './exports.js'
 import { fillDatabase } from './order-data.js'
 import {
@@ -18,7 +19,6 @@ import {
 import { MACHINE, writeReport } from './report.js'
 import { getResidentMB, stopServers } from './servers.js'
 import { median, quantile, round2 } from './statistics.js'
-import { openFileStore } from '../support/stores.js'
 
 // Latency by number of orders; the order store relative to plain SQL; and exports of all orders
 // relative to bare ones: duration, memory, and the latency of concurrent requests.

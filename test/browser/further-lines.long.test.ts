@@ -1,6 +1,6 @@
 import t from 'tap'
-import { startApp } from '../support/app.js'
 import { checkAccessibility, checkNoSidewaysScrolling } from '../support/accessibility.js'
+import { startApp } from '../support/app.js'
 import { PHONE, recordBrowserErrors } from '../support/browser.js'
 import { openBrowserContext } from '../support/shared-browser.js'
 

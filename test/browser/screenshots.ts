@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.js'
-import { seedOrderStore } from '../../src/demo/sample-data.js'
 import { projectRoot } from '../../src/core/config/project-root.js'
-import { ADMIN, ADMIN_ACCOUNTS } from '../support/sign-in.js'
+import { seedOrderStore } from '../../src/demo/sample-data.js'
 import { DESKTOP, launchBrowser, PHONE } from '../support/browser.js'
+import { ADMIN, ADMIN_ACCOUNTS } from '../support/sign-in.js'
 import { TRIPS } from '../support/trips.js'
 
 // Takes the screenshots of the README: npm run screenshots.

@@ -1,10 +1,10 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { ACCESSIBILITY_VARIANTS, checkAccessibility } from '../support/accessibility.js'
+import { DESKTOP, PHONE, recordBrowserErrors } from '../support/browser.js'
+import { manyOrders, startPortal } from '../support/portal.js'
 import { openBrowserContext } from '../support/shared-browser.js'
 import { ADMIN } from '../support/sign-in.js'
-import { DESKTOP, recordBrowserErrors, PHONE } from '../support/browser.js'
-import { manyOrders, startPortal } from '../support/portal.js'
 import { waitForEqual } from '../support/wait-for.js'
 
 const { url } = await startPortal(t, manyOrders(30), { LOGIN_LIMIT_PER_CLIENT: '1000' })

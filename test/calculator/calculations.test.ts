@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import type { Calculation } from '../../src/calculator/calculator-data.js'
-import { toCalculatorForm, parseCalculatorForm } from '../../src/calculator/calculator-form.js'
 import { formatDuration, roundToTotal } from '../../src/calculator/breakdown-view.js'
+import { buildCalculationSteps } from '../../src/calculator/calculation-steps.js'
+import type { Calculation } from '../../src/calculator/calculator-data.js'
+import { parseCalculatorForm, toCalculatorForm } from '../../src/calculator/calculator-form.js'
+import { calculateEstimate } from '../../src/calculator/estimate.js'
 import {
+  buildResultView,
   toCarKilometres,
   toGasCubeEdge,
-  buildResultView,
 } from '../../src/calculator/result-view.js'
-import { calculateEstimate } from '../../src/calculator/estimate.js'
 import { parseImoNumber } from '../../src/calculator/vessel.js'
 import {
   createNumberFormatter,
   getNumberFormatter,
 } from '../../src/core/formatting/number-formatter.js'
 import { parseNumber } from '../../src/core/formatting/number-input.js'
-import { buildCalculationSteps } from '../../src/calculator/calculation-steps.js'
 import {
   calculation,
   imoNumber,

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { getDatabasePath } from '../../src/database/database-path.js'
-import type { Order } from '../../src/orders/order.js'
 import { openCertificateFonts } from '../../src/certificates/certificate-fonts.js'
 import { drawCertificate, type CertificateSheet } from '../../src/certificates/draw-certificate.js'
 import { fitText } from '../../src/certificates/fit-text.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
+import type { Order } from '../../src/orders/order.js'
+import { startApp, temporaryFolder } from '../support/app.js'
 import {
   getOrder,
   orderCertificate,
@@ -13,11 +14,8 @@ import {
   waitForStatus,
 } from '../support/guest-orders.js'
 import { createGuest, findLink, placeOrder, toText, type Guest } from '../support/guest.js'
-import { fillStore, RETIREMENT } from '../support/order-store.js'
-import { manyOrders } from '../support/portal.js'
-import { settle } from '../support/stripe.js'
-import { waitFor, waitForEqual } from '../support/wait-for.js'
 import { skipPauses, startMailService } from '../support/mail-service.js'
+import { fillStore, RETIREMENT } from '../support/order-store.js'
 import {
   findArabicFont,
   findCjkFont,
@@ -26,7 +24,9 @@ import {
   renderPdf,
   SKIP_WITHOUT_POPPLER,
 } from '../support/pdf.js'
-import { startApp, temporaryFolder } from '../support/app.js'
+import { manyOrders } from '../support/portal.js'
+import { settle } from '../support/stripe.js'
+import { waitFor, waitForEqual } from '../support/wait-for.js'
 import { readQrCode } from '../support/zbar.js'
 
 const PUBLISHED = { isPublic: 'yes' }

@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
 import type { TestApp } from '../support/app.js'
-import { createGuest, fillIn, findLink, placeOrder, readForm, toText } from '../support/guest.js'
 import {
   autoFulfil,
   getOrder,
@@ -9,6 +8,7 @@ import {
   waitForCertificate,
   waitForStatus,
 } from '../support/guest-orders.js'
+import { createGuest, fillIn, findLink, placeOrder, readForm, toText } from '../support/guest.js'
 import { mailEnvironment, skipPauses } from '../support/mail-service.js'
 import { RETIREMENT } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'

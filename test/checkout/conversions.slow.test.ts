@@ -1,13 +1,13 @@
 import t from 'tap'
 import { createConversionCounter } from '../../src/checkout/conversions.js'
-import { createFirstVersion } from '../../src/orders/apply-changes.js'
 import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
+import { createFirstVersion } from '../../src/orders/apply-changes.js'
 import type { Order } from '../../src/orders/order.js'
+import { postJson } from '../support/app.js'
 import { startDatabases } from '../support/databases.js'
 import { createGuest, placeOrder, toText } from '../support/guest.js'
-import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { newOrder } from '../support/order-store.js'
-import { postJson } from '../support/app.js'
+import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { waitFor } from '../support/wait-for.js'
 
 const CALENDAR = createDayCalendar('Europe/Lisbon')

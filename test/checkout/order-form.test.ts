@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { createSigner } from '../../src/core/config/signer.js'
 import { createPriceList } from '../../src/checkout/price-list.js'
 import { createQuotes, type QuoteRequest } from '../../src/checkout/quotes.js'
+import { createSigner } from '../../src/core/config/signer.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
 import { createGuest, fillIn, findLink, readForm, toText } from '../support/guest.js'
 import { startTwoAdmins } from '../support/page-client.js'

@@ -2,15 +2,15 @@ import type { Test } from 'tap'
 import { apiContract } from '../support/api-contract.js'
 import { temporaryFolder } from '../support/app.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
-import type { TestNocoDb } from '../support/nocodb.js'
 import {
-  GOOD_ROW,
-  ORDERS,
-  SYNC_TIMEOUT_MS,
   getRecordsPath,
+  GOOD_ROW,
   listOrders,
+  ORDERS,
   startService,
+  SYNC_TIMEOUT_MS,
 } from '../support/nocodb-service.js'
+import type { TestNocoDb } from '../support/nocodb.js'
 import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { signIn } from '../support/sign-in.js'

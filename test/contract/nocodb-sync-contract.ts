@@ -3,27 +3,27 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { projectRoot } from '../../src/core/config/project-root.js'
-import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { DEFAULT_TITLES } from '../../src/nocodb/columns.js'
-import { createNocoDbClient } from '../../src/nocodb/nocodb-client.js'
-import { createOrdersTable } from '../../src/nocodb/orders-table.js'
 import { claimDatabase } from '../../src/nocodb/mirror-state.js'
 import { Mirror } from '../../src/nocodb/mirror.js'
+import { createNocoDbClient } from '../../src/nocodb/nocodb-client.js'
+import { createOrdersTable } from '../../src/nocodb/orders-table.js'
 import { createSyncPasses } from '../../src/nocodb/sync-pass.js'
 import { inferStatusFields } from '../../src/orders/order-status.js'
 import type { HistoryEntry, Order } from '../../src/orders/order.js'
 import { temporaryFolder } from '../support/app.js'
 import { faultyProxy, type Fault } from '../support/faulty-proxy.js'
-import type { TestBase, TestNocoDb } from '../support/nocodb.js'
 import {
-  GOOD_ROW,
-  ORDERS,
-  SYNC_TIMEOUT_MS,
   getRecordsPath,
+  GOOD_ROW,
   listOrders,
+  ORDERS,
   startService,
+  SYNC_TIMEOUT_MS,
 } from '../support/nocodb-service.js'
+import type { TestBase, TestNocoDb } from '../support/nocodb.js'
 import { newOrder } from '../support/order-store.js'
 import { waitFor } from '../support/wait-for.js'
 

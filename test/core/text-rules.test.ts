@@ -2,8 +2,8 @@ import t from 'tap'
 import {
   isInternetEmail,
   listSpellings,
-  toMailbox,
   suggestEmail,
+  toMailbox,
 } from '../../src/core/validation/email-address.js'
 import { removeInvisible } from '../../src/core/validation/invisible-characters.js'
 import { findTextError, findTextLineError } from '../../src/core/validation/text-rules.js'

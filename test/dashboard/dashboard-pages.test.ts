@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { LiveStatus } from '../../src/orders/order-status.js'
-import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
 import { avoidMidnight } from '../support/midnight.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
+import { signIn } from '../support/sign-in.js'
 
 await avoidMidnight()
 

@@ -5,27 +5,27 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
-import { validateCalculation } from '../../src/calculator/validate-calculation.js'
 import { calculateEstimate } from '../../src/calculator/estimate.js'
+import { validateCalculation } from '../../src/calculator/validate-calculation.js'
 import { parseImoNumber } from '../../src/calculator/vessel.js'
-import { addGuestOrder, seedOrderStore } from '../../src/demo/sample-data.js'
-import { createDemoOrders, type DemoOrder, PRICES_PER_TONNE } from '../../src/demo/orders.js'
 import { getMinorUnitDigits } from '../../src/core/formatting/money-formatter.js'
-import { ImportedOrder, type Order } from '../../src/orders/order.js'
+import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import { createDemoOrders, PRICES_PER_TONNE, type DemoOrder } from '../../src/demo/demo-orders.js'
+import { addGuestOrder, seedOrderStore } from '../../src/demo/sample-data.js'
 import {
   getTransitions,
   ORDER_STATUSES,
   toLiveStatus,
   type OrderStatus,
 } from '../../src/orders/order-status.js'
+import { ImportedOrder, type Order } from '../../src/orders/order.js'
 import { checker } from '../../src/orders/validators.js'
-import { distPath } from '../support/dist-path.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkStore } from '../support/store-check.js'
-import { waitFor } from '../support/wait-for.js'
+import { distPath } from '../support/dist-path.js'
 import { fillStore } from '../support/order-store.js'
-import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import { checkStore } from '../support/store-check.js'
 import { openFileStore } from '../support/stores.js'
+import { waitFor } from '../support/wait-for.js'
 
 const NOW = new Date('2026-11-20T14:30:00Z')
 const DAY_MS = 86_400_000

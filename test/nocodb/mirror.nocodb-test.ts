@@ -7,7 +7,6 @@ import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import type { Order } from '../../src/orders/order.js'
 import { temporaryFolder } from '../support/app.js'
 import { downgradeStore } from '../support/downgrade-store.js'
-import { startNocoDb } from '../support/nocodb.js'
 import {
   getRecordsPath,
   GOOD_ROW,
@@ -17,6 +16,7 @@ import {
   startService as startInProcess,
   SYNC_TIMEOUT_MS,
 } from '../support/nocodb-service.js'
+import { startNocoDb } from '../support/nocodb.js'
 import { newOrder } from '../support/order-store.js'
 import { startPostgres } from '../support/postgres.js'
 import { startService, type Service } from '../support/service.js'

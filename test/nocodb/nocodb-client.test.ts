@@ -3,9 +3,9 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { createKeyedMutex } from '../../src/database/state-store/keyed-mutex.js'
 import { createNocoDbClient, type NocoDbRequest } from '../../src/nocodb/nocodb-client.js'
 import { NocoDbError } from '../../src/nocodb/nocodb-error.js'
-import { createKeyedMutex } from '../../src/database/state-store/keyed-mutex.js'
 
 const TOKEN = 'the-token-of-the-tests'
 

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { encodeCell } from '../../src/nocodb/cell-codec.js'
 import {
-  ORDER_FIELDS,
   DEFAULT_TITLES,
+  ORDER_FIELDS,
   type OrderField,
   type Row,
 } from '../../src/nocodb/columns.js'

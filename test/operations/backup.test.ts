@@ -10,17 +10,17 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { getDatabasePath } from '../../src/database/database-path.js'
 import { projectRoot } from '../../src/core/config/project-root.js'
-import { distPath } from '../support/dist-path.js'
-import { signIn } from '../support/sign-in.js'
+import { getDatabasePath } from '../../src/database/database-path.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkStore } from '../support/store-check.js'
+import { distPath } from '../support/dist-path.js'
 import { fillStore, newOrder } from '../support/order-store.js'
 import { typicalOrders } from '../support/orders.js'
-import { waitUntil } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
+import { signIn } from '../support/sign-in.js'
+import { checkStore } from '../support/store-check.js'
 import { openFileStore } from '../support/stores.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const run = promisify(execFile)
 

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { projectRoot } from '../../src/core/config/project-root.js'
-import { ADMIN, signIn, postLogin, verify } from '../support/sign-in.js'
 import { postJson, temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 import { startService } from '../support/service.js'
+import { ADMIN, postLogin, signIn, verify } from '../support/sign-in.js'
 
 const HOUR_MS = 60 * 60 * 1000
 const CLOCK = join(projectRoot, '.test', 'test', 'support', 'fake-clock.js')

@@ -12,12 +12,12 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { distPath } from '../support/dist-path.js'
-import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
+import { distPath } from '../support/dist-path.js'
 import { fillStore, newOrder } from '../support/order-store.js'
 import { typicalOrders } from '../support/orders.js'
 import { startService, type Service } from '../support/service.js'
+import { signIn } from '../support/sign-in.js'
 
 const STORED = 1_000
 const PAGE_BYTES = 4096

@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { signIn } from '../support/sign-in.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkStore } from '../support/store-check.js'
 import { newOrder } from '../support/order-store.js'
-import { waitUntil } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
+import { signIn } from '../support/sign-in.js'
+import { checkStore } from '../support/store-check.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const MEGABYTES = 6
 

@@ -3,12 +3,12 @@ import { createServer, type Server } from 'node:http'
 import t, { type Test } from 'tap'
 import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { COLUMN_FIELDS, COLUMNS } from '../../src/nocodb/columns.js'
-import { signIn, postLogin, verify } from '../support/sign-in.js'
 import { freePort } from '../support/free-port.js'
-import { waitUntil } from '../support/wait-for.js'
-import { upstreamEnvironment, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
 import { startPostgres } from '../support/postgres.js'
+import { UPSTREAM_TOKEN, upstreamEnvironment } from '../support/recording-upstream.js'
 import { startService, type Service } from '../support/service.js'
+import { postLogin, signIn, verify } from '../support/sign-in.js'
+import { waitUntil } from '../support/wait-for.js'
 
 /** NocoDB's response for an empty table. */
 function emptyTable(url: string): unknown {

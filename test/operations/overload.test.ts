@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/core/config/project-root.js'
-import { rawSocket, readToEnd } from '../support/raw-http.js'
 import type { Load } from '../support/load-generator.js'
-import { waitUntil } from '../support/wait-for.js'
+import { rawSocket, readToEnd } from '../support/raw-http.js'
 import { startService } from '../support/service.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const run = promisify(execFile)
 const LOAD = join(projectRoot, '.test', 'test', 'support', 'load-generator.js')

@@ -4,13 +4,13 @@ import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { distPath } from '../support/dist-path.js'
-import { ADMIN_ACCOUNTS, parseSetCookies, postLogin, signIn } from '../support/sign-in.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
+import { distPath } from '../support/dist-path.js'
 import { fillStore, newOrder } from '../support/order-store.js'
 import { typicalOrders } from '../support/orders.js'
-import { waitUntil } from '../support/wait-for.js'
 import { startService } from '../support/service.js'
+import { ADMIN_ACCOUNTS, parseSetCookies, postLogin, signIn } from '../support/sign-in.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const run = (command: string, ...given: string[]): boolean => spawnSync(command, given).status === 0
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { ADMIN_ACCOUNTS, signIn, verify } from '../support/sign-in.js'
 import { postJson, startApp, temporaryFolder } from '../support/app.js'
+import { ADMIN_ACCOUNTS, signIn, verify } from '../support/sign-in.js'
 import { TRIPS } from '../support/trips.js'
 
 const OLD = 'the secret of before, of more than 32 bytes'

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { ADMIN, cookieHeader, signIn, postLogin, verify } from '../support/sign-in.js'
 import { postJson } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 import { startPostgres } from '../support/postgres.js'
 import { startService, type Service } from '../support/service.js'
+import { ADMIN, cookieHeader, postLogin, signIn, verify } from '../support/sign-in.js'
 
 const server = await startPostgres(t)
 const DATABASE_URL = await server.createDatabase()

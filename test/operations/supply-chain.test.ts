@@ -3,11 +3,11 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import {
   allPackages as all,
-  LICENCES_FILE,
   getLicence,
-  renderLicenceList,
   getPackageName,
+  LICENCES_FILE,
   readJson,
+  renderLicenceList,
   shippedPackages as shipped,
 } from '../support/licences.js'
 

@@ -4,10 +4,10 @@ import { getDatabasePath } from '../../src/database/database-path.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { byField, ordersContract } from '../contract/order-store-contract.js'
 import { temporaryFolder } from '../support/app.js'
-import { checkStore } from '../support/store-check.js'
 import { startOrderApi } from '../support/order-api.js'
 import { newOrder } from '../support/order-store.js'
 import { signIn } from '../support/sign-in.js'
+import { checkStore } from '../support/store-check.js'
 
 const ORDERS = '/api/admin/orders'
 

@@ -2,15 +2,13 @@ import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
-import type { OrderStore } from '../../src/orders/store/order-store.js'
 import {
   findAcceptedTerms,
   findTermsDifferences,
   wasEnded,
 } from '../../src/orders/accepted-terms.js'
-import { getEditPermission } from '../../src/orders/status-permission.js'
-import type { Checkout } from '../../src/orders/checkout.js'
 import { hashOrder } from '../../src/orders/idempotency-hashes.js'
+import type { Checkout } from '../../src/orders/order-checkout.js'
 import {
   getTransitions,
   inferStatusFields,
@@ -20,6 +18,8 @@ import {
   type OrderStatus,
 } from '../../src/orders/order-status.js'
 import type { NewOrder, Order, OrderChanges } from '../../src/orders/order.js'
+import { getEditPermission } from '../../src/orders/status-permission.js'
+import type { OrderStore } from '../../src/orders/store/order-store.js'
 import { temporaryFolder } from '../support/app.js'
 import {
   downgradeStore,

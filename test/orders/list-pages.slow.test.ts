@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { updateOrders, parseBulkForm } from '../../src/orders/pages/bulk-actions.js'
+import { parseBulkForm, updateOrders } from '../../src/orders/pages/bulk-actions.js'
 import { temporaryFolder } from '../support/app.js'
 import { createGuest, placeOrder } from '../support/guest.js'
 import { mailEnvironment } from '../support/mail-service.js'
@@ -8,8 +8,8 @@ import { fillStore, newOrder, RETIREMENT } from '../support/order-store.js'
 import {
   HTMX_HEADERS,
   startTwoAdmins,
-  type PageResponse,
   type PageClient,
+  type PageResponse,
 } from '../support/page-client.js'
 import { manyOrders } from '../support/portal.js'
 import { startSmtpServer } from '../support/smtp-server.js'

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { getMinorUnitDigits, formatMoney } from '../../src/core/formatting/money-formatter.js'
-import { formatAmountInput, parseAmount } from '../../src/orders/pages/money-input.js'
+import { formatMoney, getMinorUnitDigits } from '../../src/core/formatting/money-formatter.js'
 import { CURRENCIES } from '../../src/core/validation/formats.js'
+import { formatAmountInput, parseAmount } from '../../src/orders/pages/money-input.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
 

@@ -5,8 +5,8 @@ import { newOrder } from '../support/order-store.js'
 import {
   HTMX_HEADERS,
   startTwoAdmins,
-  type PageResponse,
   type PageClient,
+  type PageResponse,
 } from '../support/page-client.js'
 import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 

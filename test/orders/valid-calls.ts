@@ -1,5 +1,5 @@
-import { newOrder } from '../support/order-store.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
+import { newOrder } from '../support/order-store.js'
 import type { ValidCalls } from '../support/valid-calls.js'
 
 /** Every filter of the order list. */

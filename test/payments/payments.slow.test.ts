@@ -1,22 +1,22 @@
-import Database from 'better-sqlite3'
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { calculatePriceParts } from '../../src/checkout/price-trip.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
-import { createPaymentStore } from '../../src/payments/payment-store.js'
-import { calculatePriceParts } from '../../src/checkout/price-trip.js'
-import {
-  getChargeLimits,
-  toStripeAmount,
-  fromStripeAmount,
-} from '../../src/payments/stripe-amount.js'
 import { signWebhook } from '../../src/demo/fake-stripe/event-sender.js'
 import type { FakeStripe } from '../../src/demo/fake-stripe/fake-stripe.js'
+import { createPaymentStore } from '../../src/payments/payment-store.js'
+import {
+  fromStripeAmount,
+  getChargeLimits,
+  toStripeAmount,
+} from '../../src/payments/stripe-amount.js'
 import { startApp, temporaryFolder } from '../support/app.js'
-import { createGuest, fillIn, findLink, readForm, toText, type Guest } from '../support/guest.js'
 import { autoFulfil, startProvider } from '../support/guest-orders.js'
+import { createGuest, fillIn, findLink, readForm, toText, type Guest } from '../support/guest.js'
 import { mailEnvironment, skipPauses } from '../support/mail-service.js'
 import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { startPostgres } from '../support/postgres.js'

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,9 +14,9 @@ import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.js'
 import { startPostgres } from '../support/postgres.js'
 import { startService, type Service } from '../support/service.js'
 import { signIn } from '../support/sign-in.js'
+import { openPostgresStore } from '../support/stores.js'
 import { startTcpProxy } from '../support/tcp-proxy.js'
 import { waitUntil } from '../support/wait-for.js'
-import { openPostgresStore } from '../support/stores.js'
 
 const ORDERS = '/api/admin/orders'
 const WRITERS = 30

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { ADMIN, ADMIN_ACCOUNTS, signIn, postLogin, verify } from '../support/sign-in.js'
 import { createAccount } from '../support/accounts.js'
 import { startApp, type TestApp } from '../support/app.js'
 import { startPostgres } from '../support/postgres.js'
+import { ADMIN, ADMIN_ACCOUNTS, postLogin, signIn, verify } from '../support/sign-in.js'
 import { waitUntil } from '../support/wait-for.js'
 
 const WRONG = { ...ADMIN, password: 'a wrong password' }

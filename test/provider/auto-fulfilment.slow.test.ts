@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import type { LedgerEntry } from '../../src/demo/fake-provider/ledger.js'
-import { createGuest, findLink, placeOrder, readForm, toText } from '../support/guest.js'
+import type { LedgerEntry } from '../../src/demo/fake-provider/provider-ledger.js'
 import {
   autoFulfil,
   getOrder,
@@ -11,6 +10,7 @@ import {
   waitForCertificate,
   waitForStatus,
 } from '../support/guest-orders.js'
+import { createGuest, findLink, placeOrder, readForm, toText } from '../support/guest.js'
 import { skipPauses } from '../support/mail-service.js'
 import { newOrder, RETIREMENT } from '../support/order-store.js'
 import { startTwoAdmins, type PageClient } from '../support/page-client.js'

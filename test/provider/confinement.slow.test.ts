@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { decodeUpstreamPath } from '../../src/provider/paths.js'
-import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { startApp } from '../support/app.js'
 import { rawRequest } from '../support/raw-http.js'
-import { upstreamEnvironment, recordingUpstream } from '../support/recording-upstream.js'
+import { recordingUpstream, upstreamEnvironment } from '../support/recording-upstream.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 
 const MOUNT = '/api/ordersource'
 const BASE = '/v1/offsets'

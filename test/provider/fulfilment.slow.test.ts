@@ -4,20 +4,20 @@ import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { startFakeProvider, type FakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
-import { distPath } from '../support/dist-path.js'
-import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
+import { startFakeProvider, type FakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { SECRET, temporaryFolder } from '../support/app.js'
+import { distPath } from '../support/dist-path.js'
 import { freePort } from '../support/free-port.js'
 import { newOrder } from '../support/order-store.js'
-import { recordingUpstream } from '../support/recording-upstream.js'
 import {
   HTMX_HEADERS,
   startTwoAdmins,
-  type PageResponse,
   type PageClient,
+  type PageResponse,
 } from '../support/page-client.js'
+import { recordingUpstream } from '../support/recording-upstream.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { waitFor } from '../support/wait-for.js'
 
 const ORDERS = '/api/admin/orders'

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { startApp } from '../support/app.js'
+import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 import { rawSocket } from '../support/raw-http.js'
-import { upstreamEnvironment, recordingUpstream } from '../support/recording-upstream.js'
+import { recordingUpstream, upstreamEnvironment } from '../support/recording-upstream.js'
 import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { waitUntil } from '../support/wait-for.js'
-import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 
 const MOUNT = '/api/ordersource'
 const CALLERS = 12

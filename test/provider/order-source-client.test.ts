@@ -1,14 +1,14 @@
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
-import { createOffsetOrderSource } from '../../src/provider/order-source-client.js'
-import { calculatePrice } from '../../src/orders/amount.js'
 import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { PORTFOLIOS } from '../../src/demo/fake-provider/portfolios.js'
+import { calculatePrice } from '../../src/orders/amount.js'
+import { createOffsetOrderSource } from '../../src/provider/order-source-client.js'
 import { openUpstream } from '../../src/provider/upstream.js'
-import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { startApp } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { rawUpstream, recordingUpstream, UPSTREAM_TOKEN } from '../support/recording-upstream.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 
 /** Long enough for a busy machine */
 const TIMEOUT_MS = 30_000

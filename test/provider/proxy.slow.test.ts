@@ -6,17 +6,17 @@ import t, { type Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import { ConfigError } from '../../src/core/config/config-part.js'
 import { createSecretRedactor } from '../../src/provider/redact.js'
-import { ADMIN_ACCOUNTS, cookieHeader, signIn, postLogin } from '../support/sign-in.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
-import { waitUntil } from '../support/wait-for.js'
+import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 import { rawRequest } from '../support/raw-http.js'
 import {
-  upstreamEnvironment,
   recordingUpstream,
   UPSTREAM_TOKEN,
+  upstreamEnvironment,
 } from '../support/recording-upstream.js'
-import { nodeRequest, type NodeResponse } from '../support/node-request.js'
+import { ADMIN_ACCOUNTS, cookieHeader, postLogin, signIn } from '../support/sign-in.js'
+import { waitUntil } from '../support/wait-for.js'
 
 const MOUNT = '/api/ordersource'
 

@@ -8,19 +8,19 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { distPath } from '../support/dist-path.js'
-import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { SECRET, startApp, temporaryFolder } from '../support/app.js'
+import { createCertificate } from '../support/certificate.js'
+import { distPath } from '../support/dist-path.js'
 import { freePort } from '../support/free-port.js'
+import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 import { rawSocket } from '../support/raw-http.js'
 import {
-  upstreamEnvironment,
   rawUpstream,
   recordingUpstream,
+  upstreamEnvironment,
 } from '../support/recording-upstream.js'
-import { createCertificate } from '../support/certificate.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { waitUntil } from '../support/wait-for.js'
-import { nodeRequest, type NodeResponse } from '../support/node-request.js'
 
 const MOUNT = '/api/ordersource'
 const TIMEOUT_MS = 400

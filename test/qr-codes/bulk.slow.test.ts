@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { PNG } from 'pngjs'
 import t from 'tap'
 import { postJson } from '../support/app.js'
-import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'
+import { startOrderApi, type OrderApi } from '../support/order-api.js'
 import { drawSvg, readQrCode, toGray } from '../support/zbar.js'
 
 const READ_ZIP = `

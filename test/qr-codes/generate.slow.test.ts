@@ -1,12 +1,12 @@
 import { PNG } from 'pngjs'
 import t from 'tap'
-import { ADMIN_ACCOUNTS, cookieHeader, postLogin } from '../support/sign-in.js'
+import { createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 import { postJson, SECRET, startApp } from '../support/app.js'
 import { REAL_VESSELS, TYPICAL_CALCULATIONS } from '../support/calculations.js'
 import { avoidMidnight } from '../support/midnight.js'
+import { ADMIN_ACCOUNTS, cookieHeader, postLogin } from '../support/sign-in.js'
 import { waitUntil } from '../support/wait-for.js'
 import { drawSvg, readQrCode, toGray, type GrayImage } from '../support/zbar.js'
-import { createPrefillLinks } from '../../src/qr-codes/prefill-link.js'
 
 interface QrCodeResponse {
   calculatorType: 'fuel' | 'distance' | 'custom'

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
-import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 import { startApp } from '../support/app.js'
 import { rawSocket } from '../support/raw-http.js'
+import { ADMIN_ACCOUNTS, signIn } from '../support/sign-in.js'
 
 const MUTANTS = 1_500
 const MAX_WAIT_MS = 20_000

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Role } from '../../src/accounts/permissions.js'
 import { hashPasswordSync } from '../../src/accounts/password.js'
+import type { Role } from '../../src/accounts/permissions.js'
 import type { TestApp } from './app.js'
 
 /** Password of the accounts that tests create. */

@@ -14,8 +14,8 @@ import {
 } from '../../src/calculator/calculator-data.js'
 import { BURNT_FUEL_TYPES, type FuelType } from '../../src/calculator/factors/editions.js'
 import { FRAMEWORKS } from '../../src/calculator/factors/frameworks.js'
-import { parseImoNumber, type Vessel } from '../../src/calculator/vessel.js'
 import { findImplausibleValues } from '../../src/calculator/validate-calculation.js'
+import { parseImoNumber, type Vessel } from '../../src/calculator/vessel.js'
 
 /** A positive number up to a maximum. */
 const positive = (maximum: number) =>

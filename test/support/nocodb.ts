@@ -8,8 +8,8 @@ import { createNocoDbClient } from '../../src/nocodb/nocodb-client.js'
 import { setUpTable } from '../../src/nocodb/table-schema.js'
 import { temporaryFolder } from './app.js'
 import { freePort } from './free-port.js'
-import type { Scope } from './scope.js'
 import { NOCODB_SERVER, NOCODB_TOOLS } from './nocodb-tools.js'
+import type { Scope } from './scope.js'
 
 const OWNER = { email: 'owner@example.com', password: 'Passw0rd!of-the-tests' }
 

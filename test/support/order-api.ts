@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import { ADMIN_ACCOUNTS, signIn } from './sign-in.js'
 import { startApp, type TestApp } from './app.js'
+import { ADMIN_ACCOUNTS, signIn } from './sign-in.js'
 
 export interface ApiResponse {
   status: number

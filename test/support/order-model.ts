@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { CALCULATOR_TYPES } from '../../src/calculator/calculator-data.js'
-import type { OrderStore } from '../../src/orders/store/order-store.js'
+import { formatIsoDate } from '../../src/core/formatting/day-calendar.js'
 import {
   calculateDashboardStats,
   PRESET_RANGES,
   type StatsPeriod,
 } from '../../src/orders/dashboard-stats.js'
-import { formatIsoDate } from '../../src/core/formatting/day-calendar.js'
 import type { OrderFilters, OrderSort, SortField } from '../../src/orders/order-filters.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import type { Order } from '../../src/orders/order.js'
 import { formatAmountInput } from '../../src/orders/pages/money-input.js'
+import type { OrderStore } from '../../src/orders/store/order-store.js'
 import { searches } from './order-store.js'
 
 /* An independent implementation of lists and statistics, without indexes or aggregates. */

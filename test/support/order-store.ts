@@ -3,12 +3,12 @@ import { CALCULATOR_TYPES } from '../../src/calculator/calculator-data.js'
 import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
 import type { Database } from '../../src/database/database.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
+import { hasBeenPaid, ORDER_STATUSES } from '../../src/orders/order-status.js'
+import type { NewOrder, Order } from '../../src/orders/order.js'
 import { DIALECTS } from '../../src/orders/store/dialect.js'
 import { addMany } from '../../src/orders/store/order-records.js'
 import { setTimeZone } from '../../src/orders/store/store-settings.js'
 import { addTotals, TotalsSum } from '../../src/orders/store/totals.js'
-import type { NewOrder, Order } from '../../src/orders/order.js'
-import { hasBeenPaid, ORDER_STATUSES } from '../../src/orders/order-status.js'
 
 /** Evidence that credits were retired. */
 export const RETIREMENT = {

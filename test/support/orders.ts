@@ -1,12 +1,12 @@
+import fc from 'fast-check'
 import type { FuelData } from '../../src/calculator/calculator-data.js'
 import { recordCalculation } from '../../src/calculator/recorded-calculation.js'
-import fc from 'fast-check'
-import { PAYMENT_METHODS, type Checkout } from '../../src/orders/checkout.js'
-import { ORDER_ORIGINS, type Order } from '../../src/orders/order.js'
-import { cancelOrder, applyChanges, createFirstVersion } from '../../src/orders/apply-changes.js'
-import { getTransitions, hasBeenPaid, ORDER_STATUSES } from '../../src/orders/order-status.js'
-import { isTextLine } from '../../src/core/validation/text-rules.js'
 import { FORMATS } from '../../src/core/validation/formats.js'
+import { isTextLine } from '../../src/core/validation/text-rules.js'
+import { applyChanges, cancelOrder, createFirstVersion } from '../../src/orders/apply-changes.js'
+import { PAYMENT_METHODS, type Checkout } from '../../src/orders/order-checkout.js'
+import { getTransitions, hasBeenPaid, ORDER_STATUSES } from '../../src/orders/order-status.js'
+import { ORDER_ORIGINS, type Order } from '../../src/orders/order.js'
 import { calculation, imoNumber, textLine } from './calculations.js'
 
 /** Texts that spreadsheets run or change. */

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { Extras } from '../../src/app.js'
-import { ADMIN, ADMIN_ACCOUNTS, hashCheaply } from './sign-in.js'
 import { startApp, type TestApp } from './app.js'
+import { ADMIN, ADMIN_ACCOUNTS, hashCheaply } from './sign-in.js'
 
 /** A second administrator, for concurrent edits. */
 export const SECOND_ADMIN = { email: 'colleague@example.com', password: 'another demo only' }

@@ -1,10 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { promisify } from 'node:util'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { GrayImage } from './zbar.js'
+import { promisify } from 'node:util'
 import { temporaryFolder } from './app.js'
 import type { Scope } from './scope.js'
+import type { GrayImage } from './zbar.js'
 
 const run = promisify(execFile)
 

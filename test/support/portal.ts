@@ -4,10 +4,10 @@ import { getDatabasePath } from '../../src/database/database-path.js'
 import { createFirstVersion } from '../../src/orders/apply-changes.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import type { Order } from '../../src/orders/order.js'
-import { ADMIN, ADMIN_ACCOUNTS } from './sign-in.js'
 import { startApp, temporaryFolder, type TestApp } from './app.js'
 import { fillStore, newOrder } from './order-store.js'
 import { copyOrders } from './run-command.js'
+import { ADMIN, ADMIN_ACCOUNTS } from './sign-in.js'
 
 const HOUR = 60 * 60 * 1000
 

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import { distPath } from './dist-path.js'
-import { ADMIN_ACCOUNTS } from './sign-in.js'
 import { SECRET, temporaryFolder } from './app.js'
+import { distPath } from './dist-path.js'
 import { freePort } from './free-port.js'
+import { ADMIN_ACCOUNTS } from './sign-in.js'
 import { waitUntil } from './wait-for.js'
 
 export interface Service {

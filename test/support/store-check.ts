@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import Database from 'better-sqlite3'
-import { TotalsSum, type CountedRow, type TotalsRow } from '../../src/orders/store/totals.js'
 import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
+import { TotalsSum, type CountedRow, type TotalsRow } from '../../src/orders/store/totals.js'
 
 /** A condition on an entry of the history: one of its changes matches. */
 const hasChange = (condition: string): string =>

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 
 /** How long a test waits for anything, ms. Generous: a busy machine must not fail a test. */

@@ -2,9 +2,9 @@ import type { LookupAddress } from 'node:dns'
 import t from 'tap'
 import {
   createGuardedLookup,
+  isEndpointUrl,
   isPublicAddress,
   PrivateAddressError,
-  isEndpointUrl,
 } from '../../src/webhooks/address-guard.js'
 
 const PUBLIC = [

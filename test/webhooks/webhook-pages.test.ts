@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { newOrder } from '../support/order-store.js'
+import { HTMX_HEADERS, startTwoAdmins } from '../support/page-client.js'
 import { waitFor } from '../support/wait-for.js'
 import { startReceiver } from '../support/webhook-receiver.js'
 

@@ -3,9 +3,9 @@ import Fastify from 'fastify'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import type { Database } from '../../src/database/database.js'
-import { createWebhooks } from '../../src/webhooks/endpoints.js'
 import { createFirstVersion } from '../../src/orders/apply-changes.js'
-import { createOutboxWorker } from '../../src/events/outbox-worker.js'
+import { createOutboxWorker } from '../../src/outbox/outbox-worker.js'
+import { createEndpoints } from '../../src/webhooks/endpoints.js'
 import { SECRET } from '../support/app.js'
 import { startDatabases } from '../support/databases.js'
 import { newOrder } from '../support/order-store.js'
@@ -32,7 +32,7 @@ function start(
   { retryDelaysMs = [1, 1], sessionSecrets = [SECRET], timeoutMs = 10_000 }: Options = {},
 ) {
   const clock = { now: Date.now() }
-  const webhooks = createWebhooks({
+  const webhooks = createEndpoints({
     database,
     config: { sessionSecrets, WEBHOOK_ALLOW_LOOPBACK: true },
     log,

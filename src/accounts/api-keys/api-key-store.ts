@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
-import { type ApiKeyScope, API_KEY_SCOPE_NAMES } from '../permissions.js'
-import type { Database } from '../../database/database.js'
-import { insertRow } from '../../database/insert-rows.js'
-import { createUseRecorder } from '../../database/use-recorder.js'
-import { createKey, getKeyHint, hashKey, isWellFormedKey } from './key-format.js'
 import { Type, type Static } from '@sinclair/typebox'
+import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
 import { MINUTE_MS } from '../../core/time.js'
 import { stringEnum } from '../../core/validation/string-enum.js'
 import { textLine } from '../../core/validation/text-rules.js'
 import { checker, type ValidationResult } from '../../core/validation/validator.js'
+import type { Database } from '../../database/database.js'
+import { insertRow } from '../../database/insert-rows.js'
+import { createUseRecorder } from '../../database/use-recorder.js'
+import { API_KEY_SCOPE_NAMES, type ApiKeyScope } from '../permissions.js'
+import { createKey, getKeyHint, hashKey, isWellFormedKey } from './key-format.js'
 
 export const Scope = stringEnum<ApiKeyScope>(API_KEY_SCOPE_NAMES)
 

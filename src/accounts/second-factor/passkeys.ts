@@ -5,13 +5,13 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server'
-import type { FastifyInstance } from 'fastify'
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 import { Problem } from '../../core/http/problem.js'
 import { parseJson } from '../../core/validation/is-object.js'
 import { checker } from '../../core/validation/validator.js'
-import { createChallenges } from './webauthn-challenges.js'
 import type { Passkey, SecondFactorStore } from './second-factor-store.js'
+import { createChallenges } from './webauthn-challenges.js'
 
 /** Base64url of at most 1,023 bytes (WebAuthn level 3, 7.1) */
 const CredentialId = Type.String({ pattern: '^[\\w-]{1,1364}$' })

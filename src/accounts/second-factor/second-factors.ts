@@ -1,15 +1,15 @@
+import { createHash, randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
 import { createSecretCipher } from '../../core/config/secret-cipher.js'
-import type { Queryable } from '../../database/database.js'
 import { createLimitProblem, Problem } from '../../core/http/problem.js'
+import { DAY_MS, MINUTE_MS } from '../../core/time.js'
+import type { Queryable } from '../../database/database.js'
 import { consumeAll, type Budget } from '../../database/state-store/key-value-store.js'
 import { endSessions } from '../sessions.js'
 import { createPasskeys } from './passkeys.js'
 import { createSecondFactorStore, hasStoredFactor, type Passkey } from './second-factor-store.js'
 import { buildTotpUri, createTotpSecret, verifyTotp } from './totp.js'
-import { createHash, randomBytes } from 'node:crypto'
-import { DAY_MS, MINUTE_MS } from '../../core/time.js'
 
 const CODES = 10
 /** 120 bits: a fast hash is sufficient for secrets of at least 112 bits (ASVS 5.0, 6.5.2). */

@@ -5,21 +5,21 @@ import {
 } from '../../calculator/calculator-data.js'
 import { parseCalculatorForm, type CalculatorForm } from '../../calculator/calculator-form.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
+import { parseDateTime } from '../../core/formatting/day-calendar.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
 import { formatUnambiguous } from '../../core/formatting/number-input.js'
+import { truncateText } from '../../core/formatting/truncate-text.js'
 import { NewOrder } from '../../orders/order.js'
-import { checker } from '../../orders/validators.js'
+import { formatAmountInput } from '../../orders/pages/money-input.js'
 import {
   normalizeFieldValue,
   ORDER_FIELDS,
   parseFields,
   type FieldErrors,
 } from '../../orders/pages/order-fields.js'
-import { formatAmountInput } from '../../orders/pages/money-input.js'
-import { parseDateTime } from '../../core/formatting/day-calendar.js'
-import { getPaidPerTonne, priceMass, type GetPriceTerms, type PriceResult } from '../price-trip.js'
+import { checker } from '../../orders/validators.js'
 import type { PricedPortfolio } from '../../provider/provider.js'
-import { truncateText } from '../../core/formatting/truncate-text.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
+import { getPaidPerTonne, priceMass, type GetPriceTerms, type PriceResult } from '../price-trip.js'
 
 const check = checker(NewOrder)
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { createPriceTerms } from '../checkout-config.js'
-import { getLocale } from '../../core/http/locale.js'
-import { getStatusPermission } from '../../orders/status-permission.js'
+import { getLocale, getRequestFormatters } from '../../core/http/locale.js'
 import { buildCurrencyChoices } from '../../orders/pages/money-input.js'
+import { normalizeFieldValue, type FieldErrors } from '../../orders/pages/order-fields.js'
+import { getStatusPermission } from '../../orders/status-permission.js'
+import { createPriceTerms } from '../checkout-config.js'
 import { parseNewOrderForm, type NewOrderForm, type Pricing } from './new-order-form.js'
 import { buildEmissionsView, buildNewOrderView, listCalculatorErrors } from './new-order-view.js'
-import { normalizeFieldValue, type FieldErrors } from '../../orders/pages/order-fields.js'
 
 const WRITE = { config: { permission: 'orders:write' } } as const
 
@@ -37,7 +37,7 @@ const pages: FastifyPluginAsync = async (app) => {
     form: NewOrderForm,
     { key, pricing, errors = {} }: FormOptions,
   ) {
-    const format = app.orderPage.getRequestFormatters(request)
+    const format = getRequestFormatters(request)
     const locale = getLocale(request.headers['accept-language'])
     return {
       form: buildNewOrderView({ form, key, errors, pricing, format }),
@@ -55,7 +55,7 @@ const pages: FastifyPluginAsync = async (app) => {
   ) {
     const view = await buildView(reply.request, form, options)
     return reply.renderView(
-      { page: 'orders/new-order', fragment: 'orders/_new-order-part' },
+      { page: 'checkout/new-order', fragment: 'checkout/_new-order-part' },
       { ...view, isDuplicate },
     )
   }
@@ -73,7 +73,7 @@ const pages: FastifyPluginAsync = async (app) => {
       { page },
       {
         ...view,
-        emissions: buildEmissionsView(form, app.orderPage.getRequestFormatters(request)),
+        emissions: buildEmissionsView(form, getRequestFormatters(request)),
         errors: listCalculatorErrors(form),
       },
     )

@@ -6,18 +6,18 @@ import {
   FIELD_NAMES,
   listFieldNames,
 } from '../../calculator/form-view.js'
-import { LIVE_STATUSES } from '../../orders/order-status.js'
-import { getStatusPermission } from '../../orders/status-permission.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { STATUS_LABELS } from '../../orders/labels.js'
+import { LIVE_STATUSES } from '../../orders/order-status.js'
 import { buildFieldViews, ORDER_FIELDS, type FieldErrors } from '../../orders/pages/order-fields.js'
+import { estimateTrip } from '../../orders/pages/trip-estimate.js'
+import { getStatusPermission } from '../../orders/status-permission.js'
 import {
-  type NewOrderForm,
   buildPortfolioChoices,
   describeSuggestion,
+  type NewOrderForm,
   type Pricing,
 } from './new-order-form.js'
-import { estimateTrip } from '../../orders/pages/trip-estimate.js'
 
 /** The errors in one calculator, by its field names. */
 const getCalculatorErrors = (type: CalculatorType, errors: FieldErrors): FieldErrors =>

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import env from '@fastify/env'
 import { Type, type TProperties } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 import fp from 'fastify-plugin'
+import { toFieldErrors } from '../validation/field-errors.js'
 import {
   ConfigError,
   findConfigErrors,
@@ -12,8 +14,6 @@ import {
 } from './config-part.js'
 import { coreConfig } from './core-config.js'
 import { describeFileError, readOrCreateFile } from './read-or-create-file.js'
-import { toFieldErrors } from '../validation/field-errors.js'
-import { randomBytes } from 'node:crypto'
 
 type CoreVariables = Values<typeof coreConfig.variables>
 

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { extname } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { isLoopback, isValidTrustProxy } from '../http/client-address.js'
 import { isEmail } from '../validation/email-address.js'
@@ -10,8 +12,6 @@ import {
   type ConfigPart,
   type ConfigRule,
 } from './config-part.js'
-import { statSync } from 'node:fs'
-import { extname } from 'node:path'
 
 const variables = {
   HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on' }),

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { isInAdminScope } from '../http/request-path.js'
-import type { Problem } from '../http/problem.js'
 import { isUnsafeMethod } from '../http/fetch-metadata.js'
+import type { Problem } from '../http/problem.js'
+import { isInAdminScope } from '../http/request-path.js'
 
 const TITLES: Partial<Record<number, string>> = {
   400: 'Bad request',

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import type { FieldError } from '../validation/field-errors.js'
 import type { FastifyRequest } from 'fastify'
+import type { FieldError } from '../validation/field-errors.js'
 
 /** RFC 9457 problem details: the body of every error under /api. */
 export const ProblemDetails = Type.Object(

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { ErrorObject } from 'ajv'
-import FindMyWay, { type HTTPMethod } from 'find-my-way'
 import type {
   ConnectionError,
   FastifyError,
@@ -10,15 +9,16 @@ import type {
   FastifyRequest,
 } from 'fastify'
 import fp from 'fastify-plugin'
-import { toFieldErrors, toParameterErrors } from '../validation/field-errors.js'
-import { isApiPath, isDecodable } from '../http/request-path.js'
+import FindMyWay, { type HTTPMethod } from 'find-my-way'
 import { buildErrorPage } from '../html/error-page.js'
 import {
-  logError,
-  createValidationProblem,
-  Problem,
   createUnexpectedProblem,
+  createValidationProblem,
+  logError,
+  Problem,
 } from '../http/problem.js'
+import { isApiPath, isDecodable } from '../http/request-path.js'
+import { toFieldErrors, toParameterErrors } from '../validation/field-errors.js'
 import { API_POLICY } from './security-headers.js'
 
 const METHODS: HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { timingSafeEqualText } from '../config/signer.js'
 import { isLoopback } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
-import { timingSafeEqualText } from '../config/signer.js'
 import type { Readiness, ReadinessCheck } from './telemetry.js'
 
 /** Routes for monitoring: health, readiness and metrics. */

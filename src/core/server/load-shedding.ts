@@ -1,12 +1,12 @@
+import { randomFill } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { Counter } from 'prom-client'
-import { createAdmissionQueue } from './admission-queue.js'
 import { buildErrorPage } from '../html/error-page.js'
+import { HTML } from '../html/views.js'
 import { Problem } from '../http/problem.js'
 import { isApiPath } from '../http/request-path.js'
-import { HTML } from '../html/views.js'
-import { randomFill } from 'node:crypto'
+import { createAdmissionQueue } from './admission-queue.js'
 
 const PROBE_INTERVAL_MS = 20
 const TICK_MS = 5

@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyRequest, FastifyServerOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
-import { randomUUID } from 'node:crypto'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,9 +1,9 @@
+import { isUtf8 } from 'node:buffer'
 import fastJsonStringify, { type Schema } from 'fast-json-stringify'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Validators } from '../validation/validator.js'
-import { isUtf8 } from 'node:buffer'
 import { Problem } from '../http/problem.js'
+import type { Validators } from '../validation/validator.js'
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
 

@@ -1,5 +1,5 @@
 import { isEmail, isInternetEmail } from './email-address.js'
-import { isTextLine, findTextError, findTextLineError } from './text-rules.js'
+import { findTextError, findTextLineError, isTextLine } from './text-rules.js'
 
 /** ISO 4217 currency codes. */
 export const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))

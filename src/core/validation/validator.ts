@@ -3,8 +3,8 @@ import {
   Ajv,
   type FuncKeywordDefinition,
   type Options,
-  type ValidateFunction,
   type SchemaValidateFunction,
+  type ValidateFunction,
 } from 'ajv'
 import { toFieldErrors, type FieldError } from './field-errors.js'
 import { FORMATS } from './formats.js'

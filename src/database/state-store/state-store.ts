@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
-import type { KeyValueStore } from './key-value-store.js'
 import type { Database } from '../database.js'
 import { DATABASE_NOW } from '../lease.js'
+import type { KeyValueStore } from './key-value-store.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

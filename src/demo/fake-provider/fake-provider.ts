@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { timingSafeEqualText } from '../../core/config/signer.js'
 import { checker } from '../../core/validation/validator.js'
-import { OffsetOrderRequest } from '../../provider/schemas.js'
-import { createLedger, calculateOrderPrice, type Ledger } from './ledger.js'
+import { OffsetOrderRequest } from '../../provider/provider-schemas.js'
 import { PORTFOLIOS, type FakePortfolio } from './portfolios.js'
+import { calculateOrderPrice, createLedger, type Ledger } from './provider-ledger.js'
 
 /**
  * Simulated failure: an error status for every request, no response, a closed connection, or a list

@@ -1,6 +1,6 @@
 import { formatMoney } from '../../core/formatting/money-formatter.js'
 import { fromStripeAmount } from '../../payments/stripe-amount.js'
-import type { FakeSession } from './ledger.js'
+import type { FakeSession } from './stripe-ledger.js'
 
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

@@ -1,6 +1,6 @@
-import { toSearchWords } from '../store/search-text.js'
-import type { HistoryEntry, Order } from '../order.js'
 import { listSpellings, toMailbox } from '../../core/validation/email-address.js'
+import type { HistoryEntry, Order } from '../order.js'
+import { toSearchWords } from '../store/search-text.js'
 
 /** An order of a customer. */
 interface CustomerOrder {

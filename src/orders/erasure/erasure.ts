@@ -5,11 +5,11 @@ import type { AuditActor } from '../../audit/audit-entry.js'
 import { getAuditActor } from '../../audit/audit-log.js'
 import type { Queryable } from '../../database/database.js'
 import { createFileRewriter, REQUIRE_REWRITE } from '../../database/rewrite-file.js'
-import { ERASED_EMAIL, ERASED_NAME, isCustomer } from '../erasure.js'
-import { eraseEvents } from '../events/event-dispatcher.js'
+import { ERASED_EMAIL, ERASED_NAME, isCustomer } from '../erase-order.js'
+import { eraseEvents } from '../order-events/event-dispatcher.js'
 import type { MailboxOrders } from '../store/order-store.js'
 import { createCustomerMatcher, listCustomerNames } from './customer-texts.js'
-import { pages, routes } from './routes.js'
+import { pages, routes } from './erasure-routes.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

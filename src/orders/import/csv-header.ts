@@ -1,5 +1,5 @@
-import { ImportedOrder, Order } from '../order.js'
 import { CALCULATION_COLUMNS, PAYMENT_COLUMNS } from '../export-format.js'
+import { ImportedOrder, Order } from '../order.js'
 import type { ImportError } from './import-errors.js'
 
 /** A column of an import file; named after a field of an order. */

@@ -1,8 +1,8 @@
+import { isUtf8 } from 'node:buffer'
+import { findWrongSeparator, hasColumnName } from './csv-header.js'
 import { createCsvReader, type CsvRecord } from './csv-reader.js'
 import { readWorkbook } from './excel-reader.js'
 import type { ImportError } from './import-errors.js'
-import { hasColumnName, findWrongSeparator } from './csv-header.js'
-import { isUtf8 } from 'node:buffer'
 
 const NEWLINE = 0x0a
 const BYTE_ORDER_MARK = '\ufeff'

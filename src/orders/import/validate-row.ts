@@ -1,12 +1,12 @@
+import { unescapeFormula } from '../../core/formatting/formula-escaping.js'
 import type { FieldError } from '../../core/validation/field-errors.js'
 import { parseJson } from '../../core/validation/is-object.js'
-import { findTimestampErrors, validateNewOrder, checker } from '../validators.js'
-import { unescapeFormula } from '../../core/formatting/formula-escaping.js'
-import { ImportedOrder } from '../order.js'
-import type { Column, Header } from './csv-header.js'
-import type { StagedOrder } from '../store/staged-orders.js'
 import { createFirstVersion } from '../apply-changes.js'
 import { inferPaidAt } from '../order-status.js'
+import { ImportedOrder } from '../order.js'
+import type { StagedOrder } from '../store/staged-orders.js'
+import { checker, findTimestampErrors, validateNewOrder } from '../validators.js'
+import type { Column, Header } from './csv-header.js'
 
 const check = checker(ImportedOrder)
 

@@ -1,16 +1,16 @@
+import { parse } from 'node:querystring'
 import { setImmediate as yieldToOtherRequests } from 'node:timers/promises'
 import { Problem } from '../../core/http/problem.js'
+import { joinWithOr, toInlineLabel } from '../labels.js'
+import { getFilters, parseListQuery } from '../list-query.js'
+import { toLiveStatus, type LiveStatus, type OrderStatus } from '../order-status.js'
+import type { Order } from '../order.js'
 import {
   StoreUnwritableError,
   type ChangeContext,
   type ChangeResult,
   type OrderStore,
 } from '../store/order-store.js'
-import { toLiveStatus, type LiveStatus, type OrderStatus } from '../order-status.js'
-import type { Order } from '../order.js'
-import { joinWithOr, toInlineLabel } from '../labels.js'
-import { parse } from 'node:querystring'
-import { getFilters, parseListQuery } from '../list-query.js'
 
 /** An order as the list showed it when it was selected. */
 export interface SelectedOrder {

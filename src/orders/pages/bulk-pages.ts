@@ -1,12 +1,13 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { getRequestFormatters } from '../../core/http/locale.js'
 import type { Order } from '../order.js'
 import { getUndoPermission, requireStatusPermission } from '../status-permission.js'
 import {
   getStatusAfter,
-  parseBulkAction,
-  updateOrders,
   loadBulkOrders,
+  parseBulkAction,
   parseBulkForm,
+  updateOrders,
   type BulkForm,
 } from './bulk-actions.js'
 import { buildBulkConfirmation, buildBulkSummary, type ConfirmedAction } from './bulk-view.js'
@@ -24,7 +25,6 @@ const NOTHING_SELECTED = { text: 'Select orders and an action first.', rejected:
 /** Changes of several orders at once. */
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, orderPage } = app
-  const { getRequestFormatters } = orderPage
 
   /** Renders the list after a bulk action, with its message. */
   const renderBulkResult = (

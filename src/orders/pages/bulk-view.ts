@@ -1,7 +1,7 @@
-import { ORDER_STATUSES, type LiveStatus } from '../order-status.js'
-import type { Order } from '../order.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { joinWithAnd, STATUS_LABELS, toInlineLabel } from '../labels.js'
+import { ORDER_STATUSES, type LiveStatus } from '../order-status.js'
+import type { Order } from '../order.js'
 import { getStatusAfter, type BulkAction, type BulkUpdateResult } from './bulk-actions.js'
 
 /** Maximum number of orders named per reason. */

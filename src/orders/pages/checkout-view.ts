@@ -1,7 +1,7 @@
-import { describeShare } from '../order-trip.js'
-import type { Order } from '../order.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { METHOD_LABELS, ORIGIN_LABELS } from '../labels.js'
+import { describeShare } from '../order-trip.js'
+import type { Order } from '../order.js'
 
 interface Row {
   label: string

@@ -1,6 +1,8 @@
 import type { Permission } from '../../accounts/permissions.js'
+import { applyChanges } from '../apply-changes.js'
 import { OrderChanges, type Order } from '../order.js'
 import { getEditPermission } from '../status-permission.js'
+import type { ChangeResult, OrderStore } from '../store/order-store.js'
 import { checker } from '../validators.js'
 import {
   getFieldValues,
@@ -12,8 +14,6 @@ import {
   type FieldValues,
   type OrderField,
 } from './order-fields.js'
-import type { ChangeResult, OrderStore } from '../store/order-store.js'
-import { applyChanges } from '../apply-changes.js'
 
 /** Groups of fields that are edited together. */
 export const EDIT_GROUPS = {

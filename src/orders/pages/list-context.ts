@@ -1,5 +1,5 @@
-import type { OrderStore } from '../store/order-store.js'
 import { buildListUrl, getFilters, parseListQuery, type ListQuery } from '../list-query.js'
+import type { OrderStore } from '../store/order-store.js'
 
 /** The list that an order was opened from, and its position there. */
 export interface ListContext {

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
+import { getRequestFormatters } from '../../core/http/locale.js'
 import { toSafeRedirectPath } from '../../core/http/request-path.js'
+import { toTrimmedText } from '../../core/validation/is-object.js'
 import { parseListQuery } from '../list-query.js'
 import type { SelectedOrder } from './bulk-actions.js'
 import { buildListView } from './list-view.js'
@@ -24,14 +26,12 @@ export async function loadList(
   const views = await savedViews.list()
   const notes = await orderPage.loadListNotes(items)
   const data = { query, ignored, selection, items, total, currencies, views, notes }
-  return buildListView(data, orderPage.getRequestFormatters(request), store.calendar)
+  return buildListView(data, getRequestFormatters(request), store.calendar)
 }
-
-const toText = (value: unknown): string => (typeof value === 'string' ? value.trim() : '')
 
 /** The list that a form was sent from. */
 const getListUrl = ({ list }: Record<string, unknown>): string =>
-  toSafeRedirectPath(toText(list) || '/admin/orders')
+  toSafeRedirectPath(toTrimmedText(list) || '/admin/orders')
 
 interface ViewRoute {
   Body: Record<string, unknown> | undefined
@@ -70,15 +70,15 @@ const pages: FastifyPluginAsync = async (app) => {
     const { body = {} } = request
     const list = getListUrl(body)
     const query = list.split('?')[1] ?? ''
-    const code = await savedViews.save(toText(body.name), query, getAuditActor(request))
-    reply.setFlash({ code, orderId: '' })
+    const code = await savedViews.save(toTrimmedText(body.name), query, getAuditActor(request))
+    reply.setFlash({ code })
     return reply.redirect(list, 303)
   })
 
   app.post<ViewRoute>('/admin/orders/views/remove', WRITE, async (request, reply) => {
     const { body = {} } = request
-    const code = await savedViews.remove(toText(body.name), getAuditActor(request))
-    reply.setFlash({ code, orderId: '' })
+    const code = await savedViews.remove(toTrimmedText(body.name), getAuditActor(request))
+    reply.setFlash({ code })
     return reply.redirect(getListUrl(body), 303)
   })
 }

@@ -1,11 +1,11 @@
+import { formatMoney, getMinorUnitDigits } from '../../core/formatting/money-formatter.js'
 import {
-  parseNumber,
   formatUnambiguous,
+  parseNumber,
   type ParsedNumber,
 } from '../../core/formatting/number-input.js'
-import { formatMoney, getMinorUnitDigits } from '../../core/formatting/money-formatter.js'
-import { Order } from '../order.js'
 import { CURRENCIES } from '../../core/validation/formats.js'
+import { Order } from '../order.js'
 
 const MAX_AMOUNT_MINOR = Order.properties.amountMinor.maximum ?? Number.MAX_SAFE_INTEGER
 

@@ -1,12 +1,15 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { ChangeContext } from '../store/order-store.js'
+import type { MessageCode } from '../labels.js'
+import type { OrderCommand } from '../order-command.js'
+import { toLiveStatus, type OrderStatus } from '../order-status.js'
+import type { FieldChange, HistoryEntry, Order } from '../order.js'
 import {
   getEditPermission,
   getUndoPermission,
   RECALCULATED_FIELDS,
   requireStatusPermission,
 } from '../status-permission.js'
-import { toLiveStatus, type OrderStatus } from '../order-status.js'
+import type { ChangeContext } from '../store/order-store.js'
 import {
   createEditForm,
   getGroupPermission,
@@ -16,11 +19,8 @@ import {
   parseVersion,
   saveEdit,
 } from './edit-form.js'
-import type { OrderCommand } from '../order-command.js'
-import type { MessageCode } from '../labels.js'
 import type { OrderRequest, OrderRoute } from './order-presenter.js'
 import { explainInvalidTransition } from './order-view.js'
-import type { FieldChange, HistoryEntry, Order } from '../order.js'
 
 /** The status change that created a version; `undefined` if the status did not change. */
 const findStatusChange = (

@@ -1,14 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { getLocale } from '../../core/http/locale.js'
+import { getLocale, getRequestFormatters } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
-import { getStatusBeforeCancellation } from '../order-status.js'
-import { getPreviousStatus } from '../order-command.js'
-import { getUndoPermission } from '../status-permission.js'
-import type { HistoryEntry, Order } from '../order.js'
-import { getFormatters } from '../../core/formatting/formatters.js'
-import { buildCurrencyChoices } from './money-input.js'
-import { isEditGroup } from './edit-form.js'
 import { formatFlashMessage, isMessageCode, type MessageCode } from '../labels.js'
+import { getPreviousStatus } from '../order-command.js'
+import { getStatusBeforeCancellation } from '../order-status.js'
+import type { HistoryEntry, Order } from '../order.js'
+import { getUndoPermission } from '../status-permission.js'
+import { isEditGroup } from './edit-form.js'
 import { buildHistoryView } from './history-view.js'
 import {
   buildContextUrl,
@@ -17,7 +15,7 @@ import {
   parseListContext,
   type ListContext,
 } from './list-context.js'
-import { formatTotal } from './pagination.js'
+import { buildCurrencyChoices } from './money-input.js'
 import {
   createOrderExtensions,
   type Notice,
@@ -25,6 +23,7 @@ import {
   type OrderPageState,
 } from './order-extensions.js'
 import { buildOrderView } from './order-view.js'
+import { formatTotal } from './pagination.js'
 
 export interface OrderRoute {
   Params: { id: string }
@@ -43,9 +42,6 @@ interface RenderOptions extends OrderPageState {
 export function createOrderPage({ orders: store }: FastifyInstance) {
   const extensions = createOrderExtensions()
   const { timeZone } = store.calendar
-
-  const getRequestFormatters = (request: FastifyRequest) =>
-    getFormatters(getLocale(request.headers['accept-language']), timeZone)
 
   const renderNotFound = (reply: FastifyReply) => {
     if (reply.request.wantsFragment) throw new Problem(404, 'Order not found.')
@@ -212,7 +208,6 @@ export function createOrderPage({ orders: store }: FastifyInstance) {
 
   return {
     ...extensions,
-    getRequestFormatters,
     findUndoProblem,
     /** Builds the view of an order for a dialog. */
     buildDialogView: async (request: OrderRequest, order: Order) =>

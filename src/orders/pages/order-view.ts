@@ -1,5 +1,7 @@
+import type { Formatters } from '../../core/formatting/formatters.js'
 import { findLatestAttempt, isUnresolved } from '../attempt.js'
-import { isErased } from '../erasure.js'
+import { isErased } from '../erase-order.js'
+import { formatRetirementDate, joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import {
   getStatusBeforeCancellation,
   getTransitions,
@@ -12,8 +14,6 @@ import {
   getStatusPermission,
   RECALCULATED_FIELDS,
 } from '../status-permission.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
-import { formatRetirementDate, joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
 import { buildCheckoutRows } from './checkout-view.js'
 import { describeConsequences, simulateChanges, type DescribeConsequences } from './consequences.js'
 import {
@@ -23,11 +23,11 @@ import {
   type EditForm,
   type EditGroup,
 } from './edit-form.js'
-import { buildFieldViews, getFieldValues, type FieldValues } from './order-fields.js'
 import { buildHistoryView } from './history-view.js'
 import { buildContextUrl } from './list-context.js'
-import type { Notice, OrderData, OrderPageState, OrderSections } from './order-extensions.js'
 import { findNextStep } from './next-step.js'
+import type { Notice, OrderData, OrderPageState, OrderSections } from './order-extensions.js'
+import { buildFieldViews, getFieldValues, type FieldValues } from './order-fields.js'
 import { buildTripView } from './trip-view.js'
 
 const GROUP_TITLES: Record<EditGroup, string> = {

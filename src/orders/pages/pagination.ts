@@ -1,6 +1,6 @@
-import { MAX_EXACT_TOTAL, type OrderList } from '../store/order-store.js'
-import { buildListUrl, type ListQuery } from '../list-query.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
+import { buildListUrl, type ListQuery } from '../list-query.js'
+import { MAX_EXACT_TOTAL, type OrderList } from '../store/order-store.js'
 
 const PAGE_SIZES = [25, 50, 100]
 

@@ -1,12 +1,12 @@
-import type { Calculation } from '../../calculator/calculator-data.js'
 import { buildBreakdown } from '../../calculator/breakdown-view.js'
 import { buildCalculationSteps } from '../../calculator/calculation-steps.js'
-import { calculateEstimate } from '../../calculator/estimate.js'
+import type { Calculation } from '../../calculator/calculator-data.js'
 import type { Estimate } from '../../calculator/estimate-schema.js'
+import { calculateEstimate } from '../../calculator/estimate.js'
 import {
   buildFactorViews,
-  withSubscripts,
   buildFrameworkView,
+  withSubscripts,
 } from '../../calculator/factor-view.js'
 import { findEdition, LATEST_EDITION } from '../../calculator/factors/editions.js'
 import { UNKNOWN_GASES } from '../../calculator/fuel-emissions.js'

@@ -1,4 +1,5 @@
 import { CALCULATOR_TYPES, type Calculation } from '../../calculator/calculator-data.js'
+import { USE_NAMES } from '../../calculator/describe-trip.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
 import {
   FUEL_TYPES,
@@ -7,15 +8,14 @@ import {
   type FuelType,
 } from '../../calculator/factors/editions.js'
 import { CHOICES, FIELD_NAMES } from '../../calculator/form-view.js'
-import { USE_NAMES } from '../../calculator/describe-trip.js'
 import { UNIT_NAMES } from '../../calculator/units.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
+import type { Formatters } from '../../core/formatting/formatters.js'
 import { withUnit } from '../../core/formatting/number-formatter.js'
+import { getOwn, isObject } from '../../core/validation/is-object.js'
+import { CALCULATOR_LABELS } from '../labels.js'
 import { describeShare, getMassToOffset, isSameMass, roundToGram } from '../order-trip.js'
 import type { Order } from '../order.js'
-import { getOwn, isObject } from '../../core/validation/is-object.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
-import { CALCULATOR_LABELS } from '../labels.js'
 import { estimateTrip } from './trip-estimate.js'
 
 /** Fields whose unit is in another field */

@@ -1,6 +1,6 @@
-import type { SqlValue } from '../../database/database.js'
 import { parseDay, type Day, type DayCalendar } from '../../core/formatting/day-calendar.js'
-import type { PaymentMethod } from '../checkout.js'
+import type { SqlValue } from '../../database/database.js'
+import type { PaymentMethod } from '../order-checkout.js'
 import type { OrderFilters, OrderSort, SortField } from '../order-filters.js'
 import type { Dialect, SqlFragment } from './dialect.js'
 import { EXCEPTION_CODES, toCalculatorCode, toStatusCode } from './order-row.js'

@@ -1,5 +1,6 @@
+import { createDayCalendar, type DayCalendar } from '../../core/formatting/day-calendar.js'
 import type { Queryable } from '../../database/database.js'
-import { type DayCalendar, createDayCalendar } from '../../core/formatting/day-calendar.js'
+import { streamRows, type DatabaseSource } from '../../database/stream-rows.js'
 import { areTotalsFilters, type OrderFilters, type OrderSort } from '../order-filters.js'
 import {
   getSortIndex,
@@ -10,10 +11,9 @@ import {
   toValues,
   toWhere,
 } from './conditions.js'
-import { type Dialect, type SqlFragment, DIALECTS } from './dialect.js'
-import { toStatusCode, READ_COLUMNS, type ReadRow } from './order-row.js'
+import { DIALECTS, type Dialect, type SqlFragment } from './dialect.js'
+import { READ_COLUMNS, toStatusCode, type ReadRow } from './order-row.js'
 import { MAX_EXACT_TOTAL, type ListSlice, type OrderList, type RowQuery } from './order-store.js'
-import { streamRows, type DatabaseSource } from '../../database/stream-rows.js'
 import { toSearchWords } from './search-text.js'
 import { matchesWords, toWord } from './search-words.js'
 

@@ -1,6 +1,6 @@
-import type { Database, Queryable } from '../../database/database.js'
 import { createDayCalendar } from '../../core/formatting/day-calendar.js'
-import { MAX_IMPORTED_ID, formatOrderNumber, ORDER_NUMBER_PREFIX } from '../order-id.js'
+import type { Database, Queryable } from '../../database/database.js'
+import { formatOrderNumber, MAX_IMPORTED_ID, ORDER_NUMBER_PREFIX } from '../order-id.js'
 import { DIALECTS, type Dialect } from './dialect.js'
 import { addMany } from './order-records.js'
 import type { ImportConflict, StagedOrders } from './staged-orders.js'

@@ -1,11 +1,11 @@
+import { toMailbox } from '../../core/validation/email-address.js'
 import type { Queryable } from '../../database/database.js'
 import { isReset } from '../attempt.js'
+import { changedEmail, isCustomer } from '../erase-order.js'
+import type { FieldChange } from '../order.js'
 import type { Dialect } from './dialect.js'
 import { readHistory, readOrder } from './order-records.js'
-import type { ProviderOrderRef, MailboxOrders } from './order-store.js'
-import { changedEmail, isCustomer } from '../erasure.js'
-import type { FieldChange } from '../order.js'
-import { toMailbox } from '../../core/validation/email-address.js'
+import type { MailboxOrders, ProviderOrderRef } from './order-store.js'
 
 /** More orders than any page shows. */
 const MAX_WITH_SAME_ID = 10

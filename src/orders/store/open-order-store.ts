@@ -1,22 +1,22 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { createDayCalendar } from '../../core/formatting/day-calendar.js'
+import { Problem } from '../../core/http/problem.js'
 import {
   CommitUnknownError,
   DatabaseUnavailableError,
   type Database,
   type Queryable,
 } from '../../database/database.js'
-import type { DatabaseSource } from '../../database/stream-rows.js'
 import { isDuplicate } from '../../database/postgres-errors.js'
-import { createDayCalendar } from '../../core/formatting/day-calendar.js'
-import { Problem } from '../../core/http/problem.js'
+import type { DatabaseSource } from '../../database/stream-rows.js'
 import { hashIdempotencyKey } from '../idempotency-hashes.js'
 import { applyCommand, erasesHistory, type OrderCommand } from '../order-command.js'
 import { parseOrderId } from '../order-id.js'
 import { createOrder, WriteConflictError } from './create-order.js'
 import { DIALECTS } from './dialect.js'
+import { addEvent, deleteEvents, eraseEvents, readEvents } from './event-records.js'
 import { OrderFinder } from './find-orders.js'
-import { findMailboxOrders, findByProviderId, findOtherProviderOrders } from './look-up-orders.js'
-import { addEvent, deleteEvents, eraseEvents, readEvents } from './order-events.js'
+import { findByProviderId, findMailboxOrders, findOtherProviderOrders } from './look-up-orders.js'
 import { eraseHistory, readHistory, readOrder, readOrders, replace } from './order-records.js'
 import {
   StoreUnwritableError,

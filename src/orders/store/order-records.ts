@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.js'
 import { insertRows } from '../../database/insert-rows.js'
 import { summarizeAttempt, type AttemptSummary } from '../attempt.js'
-import { toErasedChanges } from '../erasure.js'
+import { toErasedChanges } from '../erase-order.js'
 import type { FieldChange, HistoryEntry, Order } from '../order.js'
 import type { Dialect } from './dialect.js'
 import {

@@ -1,8 +1,8 @@
 import type { CalculatorType } from '../../calculator/calculator-data.js'
 import type { AttemptSummary } from '../attempt.js'
 import type { OrderException } from '../order-filters.js'
-import type { Order } from '../order.js'
 import { toLiveStatus, type LiveStatus, type OrderStatus } from '../order-status.js'
+import type { Order } from '../order.js'
 import { NO_NAME_KEY, toOrderNumberKey, toSortKey } from './search-text.js'
 
 /**

@@ -3,8 +3,8 @@ import type { Queryable } from '../../database/database.js'
 import type { OrderFilters } from '../order-filters.js'
 import { join, toOrderBy, toValues, toWhere } from './conditions.js'
 import { selectIds, type FoundOrders, type OrderFinder } from './find-orders.js'
-import { chooseGrams } from './search-text.js'
 import { MAX_EXACT_TOTAL, type ListSlice } from './order-store.js'
+import { chooseGrams } from './search-text.js'
 import { matchesWords, type SearchWord } from './search-words.js'
 
 const LIMITS = {

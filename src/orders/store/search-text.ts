@@ -1,7 +1,7 @@
-import type { Order } from '../order.js'
 import { foldText } from '../../core/formatting/fold-text.js'
 import { listSpellings } from '../../core/validation/email-address.js'
 import { CURRENCIES } from '../../core/validation/formats.js'
+import type { Order } from '../order.js'
 
 /** Fields and search words never contain this character, so no match spans two fields. */
 const FIELD_SEPARATOR = '\n'

@@ -1,4 +1,3 @@
-import type { Queryable } from '../../database/database.js'
 import {
   startOfNextPeriod,
   startOfPeriod,
@@ -6,12 +5,13 @@ import {
   type DayCalendar,
   type Granularity,
 } from '../../core/formatting/day-calendar.js'
+import type { Queryable } from '../../database/database.js'
 import type { Amount } from '../amount.js'
 import type { OrderException } from '../order-filters.js'
 import { isCounted, isPaid, ORDER_STATUSES, type OrderStatus } from '../order-status.js'
+import { toTimeRange, type DayRange } from './conditions.js'
 import type { Dialect } from './dialect.js'
 import { EXCEPTION_CODES, fromStatusCode, STATUS_CODES, toStatusCode } from './order-row.js'
-import { toTimeRange, type DayRange } from './conditions.js'
 import { MG_PER_KG, type TotalsRow } from './totals.js'
 
 /** All orders are from days between these two. */

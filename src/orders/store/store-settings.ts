@@ -1,7 +1,7 @@
-import type { Database, Queryable } from '../../database/database.js'
 import { createDayCalendar, isSameTimeZone } from '../../core/formatting/day-calendar.js'
 import { FOLDING_VERSION } from '../../core/formatting/fold-text.js'
 import { Problem } from '../../core/http/problem.js'
+import type { Database, Queryable } from '../../database/database.js'
 import { DIALECTS } from './dialect.js'
 import { KEY_COLUMNS, toNames, toSortKeys, type OrderRow } from './order-row.js'
 import { toSearchText } from './search-text.js'

@@ -1,31 +1,31 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.js'
 import type { Queryable } from '../../database/database.js'
-import { type OrderStore, findSharedProviderOrders } from '../../orders/store/order-store.js'
 import {
   describeTerms,
   findAcceptedTerms,
   findTermsDifferences,
   wasEnded,
 } from '../../orders/accepted-terms.js'
-import { isErased } from '../../orders/erasure.js'
-import { isPaid, type OrderStatus } from '../../orders/order-status.js'
-import type { HistoryEntry, Order } from '../../orders/order.js'
-import type { EventConsumer } from '../../orders/events/event-dispatcher.js'
-import { getMessageOrder } from '../../orders/order-messages.js'
-import { enqueueMessage, eraseMessages, getMessageId, type Message } from '../../events/outbox.js'
-import type { Sender, SendResult } from '../../events/outbox-worker.js'
 import {
   canBeFulfilled,
   findConfirmedAttempt,
   findLatestAttempt,
+  isPlaced,
   isUnresolved,
   listRefusedAttempts,
   type FulfilmentAttempt,
-  isPlaced,
 } from '../../orders/attempt.js'
-import type { Fulfilment } from './placement.js'
-import type { FulfilResult } from './provider-requests.js'
+import { isErased } from '../../orders/erase-order.js'
+import type { EventConsumer } from '../../orders/order-events/event-dispatcher.js'
+import { getMessageOrder } from '../../orders/order-messages.js'
+import { isPaid, type OrderStatus } from '../../orders/order-status.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
+import { findSharedProviderOrders, type OrderStore } from '../../orders/store/order-store.js'
 import { findDifferences } from '../../orders/verify-response.js'
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.js'
+import { enqueueMessage, eraseMessages, getMessageId, type Message } from '../../outbox/messages.js'
+import type { Sender, SendResult } from '../../outbox/outbox-worker.js'
+import type { Fulfilment } from './fulfil-orders.js'
+import type { FulfilResult } from './provider-requests.js'
 
 /** Stored as the user who places orders automatically. */
 export const AUTO_FULFILMENT = 'auto-fulfilment'

@@ -1,17 +1,17 @@
 import fp from 'fastify-plugin'
-import type { Order } from '../../orders/order.js'
 import { findOrderMessage } from '../../orders/order-messages.js'
-import { findSharedProviderOrders } from '../../orders/store/order-store.js'
+import type { Order } from '../../orders/order.js'
 import { countNoun, type DescribeConsequences } from '../../orders/pages/consequences.js'
+import { findSharedProviderOrders } from '../../orders/store/order-store.js'
 import {
   createAutoFulfilment,
   erasePlacements,
   FULFILMENT_QUEUE,
   isPlacedWhenPaid,
 } from './auto-fulfilment.js'
+import { createFulfilment, type Fulfilment } from './fulfil-orders.js'
+import placementPages from './fulfilment-pages.js'
 import { buildOffsetOrderSection } from './offset-order-section.js'
-import { createFulfilment, type Fulfilment } from './placement.js'
-import placementPages from './placement-pages.js'
 
 type FindPurchaseProblem = (order: Order) => Promise<string | null>
 
@@ -52,7 +52,7 @@ export default fp(
     app.eraser.add({ eraseFormerCustomer: erasePlacements })
     app.orderPage.addSection({
       place: 'provider',
-      template: '/orders/_offset-order',
+      template: '/provider/_offset-order',
       build: async (data, state) => {
         const { order } = data
         const provider = {

@@ -1,3 +1,5 @@
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { MINUTE_MS } from '../../core/time.js'
 import {
   canBeFulfilled,
   findConfirmedAttempt,
@@ -6,13 +8,10 @@ import {
   isUnresolved,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
-import { getTons } from './provider-requests.js'
-import { findDifferences, isSameTons } from '../../orders/verify-response.js'
-import type { HistoryEntry, Order } from '../../orders/order.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
 import { joinWithAnd } from '../../orders/labels.js'
-import { buildContextUrl, type ListContext } from '../../orders/pages/list-context.js'
 import type { OrderMessage } from '../../orders/order-messages.js'
+import type { HistoryEntry, Order } from '../../orders/order.js'
+import { buildContextUrl, type ListContext } from '../../orders/pages/list-context.js'
 import type {
   BuiltSection,
   NextStep,
@@ -20,9 +19,10 @@ import type {
   OrderPageState,
 } from '../../orders/pages/order-extensions.js'
 import type { ProviderOrderRef } from '../../orders/store/order-store.js'
-import type { Fulfilment } from './placement.js'
+import { findDifferences, isSameTons } from '../../orders/verify-response.js'
+import type { Fulfilment } from './fulfil-orders.js'
 import type { ProviderNotice } from './provider-notices.js'
-import { MINUTE_MS } from '../../core/time.js'
+import { getTons } from './provider-requests.js'
 
 /** What the section shows besides the order. */
 interface ProviderData {

@@ -1,13 +1,13 @@
+import type { Formatters } from '../../core/formatting/formatters.js'
 import { getLostProviderId, isUnresolved, type FulfilmentAttempt } from '../../orders/attempt.js'
+import { joinWithAnd } from '../../orders/labels.js'
+import type { Order } from '../../orders/order.js'
 import {
   isInconclusive,
   type CheckResult,
   type ProviderFailure,
   type QuoteResult,
 } from './provider-requests.js'
-import type { Order } from '../../orders/order.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
-import { joinWithAnd } from '../../orders/labels.js'
 
 /** A message about the offset order. */
 export interface ProviderNotice {

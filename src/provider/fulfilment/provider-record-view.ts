@@ -1,13 +1,13 @@
+import type { Formatters } from '../../core/formatting/formatters.js'
+import { truncateText } from '../../core/formatting/truncate-text.js'
+import { DEFAULT_CURRENCY, type Amount } from '../../orders/amount.js'
 import { findConfirmedAttempt, findLatestAttempt } from '../../orders/attempt.js'
-import { getTons } from './provider-requests.js'
-import { findDifferences, isSameTons, toAmount } from '../../orders/verify-response.js'
+import { joinWithAnd } from '../../orders/labels.js'
 import { findOrderNumbers } from '../../orders/order-id.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
-import { DEFAULT_CURRENCY, type Amount } from '../../orders/amount.js'
+import { findDifferences, isSameTons, toAmount } from '../../orders/verify-response.js'
 import type { OffsetOrder, Portfolio } from '../offset-order.js'
-import { truncateText } from '../../core/formatting/truncate-text.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
-import { joinWithAnd } from '../../orders/labels.js'
+import { getTons } from './provider-requests.js'
 
 const MAX_NOTE_LENGTH = 200
 const MAX_NAMED_ORDERS = 3

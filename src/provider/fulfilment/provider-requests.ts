@@ -1,16 +1,16 @@
-import type { ProviderOrderRef, OrderStore } from '../../orders/store/order-store.js'
+import { randomBytes } from 'node:crypto'
+import { DEFAULT_CURRENCY, type Amount } from '../../orders/amount.js'
+import type { FulfilmentAttempt } from '../../orders/attempt.js'
 import type { Order } from '../../orders/order.js'
-import type { OrderSourceResult, OffsetOrderSource } from '../order-source-client.js'
-import { type Amount, DEFAULT_CURRENCY } from '../../orders/amount.js'
-import type { Portfolio, OffsetOrders } from '../offset-order.js'
+import type { OrderStore, ProviderOrderRef } from '../../orders/store/order-store.js'
 import {
-  type Difference,
-  type Purchase,
   findDifferences,
   toAmount,
+  type Difference,
+  type Purchase,
 } from '../../orders/verify-response.js'
-import { randomBytes } from 'node:crypto'
-import type { FulfilmentAttempt } from '../../orders/attempt.js'
+import type { OffsetOrders, Portfolio } from '../offset-order.js'
+import type { OffsetOrderSource, OrderSourceResult } from '../order-source-client.js'
 
 /** A request to the provider that failed without effect. */
 export type ProviderFailure =

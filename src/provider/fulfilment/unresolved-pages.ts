@@ -1,14 +1,14 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { isUnresolved } from '../../orders/attempt.js'
-import type { Fulfilment } from './placement.js'
-import { isInconclusive, type ResetResult } from './provider-requests.js'
+import type { OrderRequest, OrderRoute } from '../../orders/pages/order-presenter.js'
+import type { Fulfilment } from './fulfil-orders.js'
+import type { FulfilmentSteps } from './fulfilment-steps.js'
 import {
   describeCheckFailure,
   describeIncompleteList,
   STATUS_UNCHANGED,
 } from './provider-notices.js'
-import type { FulfilmentSteps } from './placement-steps.js'
-import type { OrderRequest, OrderRoute } from '../../orders/pages/order-presenter.js'
+import { isInconclusive, type ResetResult } from './provider-requests.js'
 
 const READ = { config: { permission: 'orders:read' } } as const
 const SETTLE = { config: { permission: 'orders:settle' } } as const

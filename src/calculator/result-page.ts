@@ -1,0 +1,81 @@
+import type { Calculation } from './calculator-data.js'
+import type { PrefillSource } from './read-prefill.js'
+import type { Vessel } from './vessel.js'
+
+/** A portfolio with the price of a trip; text from the provider is untrusted. */
+export interface OfferedPortfolio {
+  id: number
+  name: string
+  description: string | null
+  projects: { name: string; country: string | null; url?: string }[]
+  /** Formatted; `null` if the trip cannot be ordered */
+  price: string | null
+  /** What a tonne costs as paid, formatted; `null` if the price is the minimum of an order */
+  perTonne: string | null
+}
+
+/** The carbon credits that a guest can buy for a trip. */
+export interface OffsetOffer {
+  /** The parameters of the order form */
+  fields: Record<string, string>
+  /** Empty if there is no provider */
+  portfolios: OfferedPortfolio[]
+  /** The price with the first portfolio, or without a provider, formatted; `null` if unknown */
+  price: string | null
+  /** Why the trip cannot be ordered; `null` if it can */
+  problem: string | null
+}
+
+/** A result, and the scanned link that it was calculated from. */
+interface OfferedResult {
+  calculation: Calculation
+  source: (PrefillSource & { isEdited: boolean }) | null
+}
+
+/** Returns what a guest can buy for a result. Does not wait long for prices, and never throws. */
+export type FindOffsetOffer = (result: OfferedResult) => Promise<OffsetOffer>
+
+/** A portfolio and its price for a trip. */
+export interface PricedPortfolio {
+  id: number
+  name: string
+  amountMinor: number
+  currency: string
+}
+
+/** Returns the price of a trip with a portfolio; `null` if it is unknown or cannot be paid. */
+export type FindTripPrice = (
+  trip: { calculation: Calculation; vessel: Vessel | null },
+  portfolioId: number,
+) => Promise<PricedPortfolio | null>
+
+/** The page where guests order. */
+interface OrderPage {
+  path: string
+  query: URLSearchParams
+  /** The parameter for the ID of a portfolio */
+  parameter: string
+}
+
+/**
+ * What a result page offers, with links to the order page.
+ *
+ * @param offer `null` if there are no prices
+ */
+export function buildOfferView(offer: OffsetOffer | null, { path, query, parameter }: OrderPage) {
+  const buildLink = (price: string | null, portfolioId: number | null) => {
+    const parameters = new URLSearchParams(query)
+    if (portfolioId !== null) parameters.set(parameter, String(portfolioId))
+    const label = price === null ? 'Buy carbon credits' : `Buy credits for ${price}`
+    return { url: `${path}?${parameters.toString()}`, label }
+  }
+  return {
+    portfolios: (offer?.portfolios ?? []).map((portfolio) => ({
+      ...portfolio,
+      link: buildLink(portfolio.price, portfolio.id),
+    })),
+    link: buildLink(offer?.price ?? null, null),
+    /** Why the trip cannot be ordered; `null` if it can */
+    problem: offer?.problem ?? null,
+  }
+}

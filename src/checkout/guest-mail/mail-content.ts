@@ -1,0 +1,166 @@
+import type { OrderView } from '../guest-order-view.js'
+import type { MailType } from './guest-mail-types.js'
+
+interface Opening {
+  /** The subject, and the heading of the email */
+  title: string
+  paragraphs: string[]
+  /** Label of the link to the order's page */
+  link: string
+}
+
+/** Amounts of payments through Stripe, formatted; `null` if there are none. */
+export interface MailAmounts {
+  received: string | null
+  refunded: string | null
+}
+
+const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Opening> = {
+  order_received: ({ orderNumber, status }) => ({
+    title: `Order ${orderNumber} received`,
+    paragraphs: [
+      status === 'pending'
+        ? 'Thank you for your order. We will buy the carbon credits once we receive your payment.'
+        : 'Thank you for your order.',
+    ],
+    link: 'View your order',
+  }),
+  payment_received: ({ orderNumber, total }, { received }) => ({
+    title: `Payment received for order ${orderNumber}`,
+    paragraphs: [
+      `We have received your payment of ${received ?? total}. Thank you.`,
+      'You can follow your order on its page. You will get a certificate once carbon credits have been retired for you.',
+    ],
+    link: 'View your order',
+  }),
+  certificate_ready: ({ orderNumber, certificate, mass }) => ({
+    title: `Your certificate for order ${orderNumber}`,
+    paragraphs: [
+      `Carbon credits for ${certificate?.mass ?? mass} of CO₂e have been retired for you. Thank you.`,
+    ],
+    link: 'View your certificate',
+  }),
+  order_cancelled: ({ orderNumber }) => ({
+    title: `Order ${orderNumber} was cancelled`,
+    paragraphs: [
+      'There is nothing to pay. If you have already paid, your payment will be refunded.',
+    ],
+    link: 'View your order',
+  }),
+  order_refunded: ({ orderNumber, total }, { refunded }) => ({
+    title: `Order ${orderNumber} was refunded`,
+    paragraphs: [
+      `We have refunded your payment of ${refunded ?? total}. It can take a few days to reach your account.`,
+    ],
+    link: 'View your order',
+  }),
+}
+
+/** Emails about orders that may never be paid. */
+const UNPROVEN: readonly MailType[] = ['order_received', 'order_cancelled']
+
+interface Row {
+  label: string
+  value: string
+}
+
+const toRow = (label: string, value: string | null): Row[] =>
+  value === null ? [] : [{ label, value }]
+
+/** What a guest typed, or put into a QR code. */
+const buildTypedRows = ({ customer, vessel, imoNumber, beneficiary }: OrderView): Row[] => [
+  ...toRow('Vessel', vessel && imoNumber ? `${vessel}, IMO ${imoNumber}` : vessel),
+  ...toRow('Name', customer.name),
+  ...toRow('Company', customer.company),
+  ...toRow('VAT ID', customer.vatId),
+  ...toRow('Name on the certificate', beneficiary),
+]
+
+function buildReceipt({ parts }: OrderView): Row[] {
+  if (parts === null) return []
+  const { mass, offset, serviceFee } = parts
+  return [
+    ...toRow(`Carbon credits for ${mass} of CO₂e`, offset),
+    ...toRow('Service fee', serviceFee),
+  ]
+}
+
+/** How to pay by invoice; other payments are made on the order's page. */
+function buildPayment({ payment, total }: OrderView, method: string) {
+  if (payment === null || method !== 'invoice') return null
+  const { instructions, reference } = payment
+  const lines = instructions?.split('\n') ?? ['You will receive an invoice.']
+  return { total, lines, reference }
+}
+
+/**
+ * Builds the content of an email, for its text and HTML parts. Excludes what the guest typed until
+ * the order is paid, because otherwise anyone could send their own text to any address.
+ *
+ * @param paymentMethod of the order's checkout
+ */
+export function buildMailContent(
+  type: MailType,
+  order: OrderView,
+  paymentMethod: string,
+  amounts: MailAmounts,
+) {
+  const { share, mass } = order
+  const isUnpaid = type === 'order_received' && order.payment !== null
+  const payment = isUnpaid ? buildPayment(order, paymentMethod) : null
+  const opening = OPENINGS[type](order, amounts)
+  return {
+    ...opening,
+    link: isUnpaid && payment === null ? 'View your order and pay' : opening.link,
+    payment,
+    receipt: buildReceipt(order),
+    total: order.total,
+    details: [
+      ...toRow('Order', order.orderNumber),
+      ...toRow('Ordered', order.placedOn),
+      ...toRow('Trip', order.trip),
+      ...toRow('Carbon credits for', share === null ? mass : `${mass}, ${share}`),
+      ...toRow('Price per tonne, as paid', order.parts?.perTonne ?? null),
+      ...toRow('Portfolio', order.portfolio),
+      ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
+    ],
+  }
+}
+
+type MailContent = ReturnType<typeof buildMailContent>
+
+/**
+ * Writes the plain text of an email; its HTML is in templates/mail.
+ *
+ * @param url of the certificate or of the order's page
+ */
+export function formatMailText(
+  content: MailContent,
+  url: string,
+  orderUrl: string,
+  brandName: string,
+): string {
+  const { title, paragraphs, payment, link, receipt, total, details } = content
+  const toLine = ({ label, value }: Row) => `${label}: ${value}`
+  const blocks = [
+    [title],
+    ...paragraphs.map((paragraph) => [paragraph]),
+    payment === null
+      ? []
+      : [
+          `How to pay ${payment.total}:`,
+          ...payment.lines,
+          toLine({ label: 'Payment reference', value: payment.reference }),
+        ],
+    [`${link}:`, url],
+    url === orderUrl ? [] : ['Your order, with the PDF of the certificate:', orderUrl],
+    [...receipt, { label: 'Total', value: total }].map(toLine),
+    details.map(toLine),
+    [
+      'Anyone who has the link in this email can see the order. You received this email because your address was given for this order.',
+    ],
+    ['-- ', brandName],
+  ]
+  const texts = blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
+  return `${texts.join('\n\n')}\n`
+}

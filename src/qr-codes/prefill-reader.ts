@@ -1,0 +1,116 @@
+import fp from 'fastify-plugin'
+import type { CalculatorType } from '../calculator/calculator-data.js'
+import type { ReadPrefill } from '../calculator/read-prefill.js'
+import { createPrefillLinks, type LinkError, type PrefillLinks } from './prefill-link.js'
+
+const SCAN_AGAIN =
+  'Scan the code again with the whole code in view. If that does not work, ask the crew for a new one.'
+
+/**
+ * Reads scanned links for the calculator pages. If a link is rejected, the result has a title and
+ * an explanation for guests.
+ *
+ * @param timeZone IANA time zone of the dates shown
+ */
+function createPrefillReader(links: PrefillLinks, timeZone: string): ReadPrefill {
+  const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone })
+  const formatDate = (date: Date): string => dates.format(date)
+
+  return (type, query) => {
+    const result = links.read(type, query)
+    if (result.ok) {
+      const { prefill, link } = result
+      return {
+        ok: true,
+        calculation: prefill,
+        source: {
+          vessel: prefill.vessel,
+          createdOn: formatDate(link.generatedAt),
+          validUntil: formatDate(link.expiresAt),
+          url: link.path,
+          data: link.data,
+          sig: link.sig,
+        },
+      }
+    }
+    const { error } = result
+    const [title, explanation] = describeError(error, type, formatDate)
+    const target = error.reason === 'wrong_type' ? error : { calculatorType: type, url: null }
+    return {
+      ok: false,
+      error: {
+        reason: error.reason,
+        title,
+        explanation,
+        calculatorType: target.calculatorType,
+        url: target.url,
+      },
+    }
+  }
+}
+
+/** @param opened the calculator that the link opened */
+function describeError(
+  error: LinkError,
+  opened: CalculatorType,
+  formatDate: (date: Date) => string,
+): [title: string, explanation: string] {
+  switch (error.reason) {
+    case 'empty':
+      return ['This link is empty', `The link contains no trip. ${SCAN_AGAIN}`]
+    case 'incomplete':
+      return ['This link is incomplete', `Part of the link is missing. ${SCAN_AGAIN}`]
+    case 'too_long':
+      return [
+        'This link is too long',
+        `The link is longer than any valid link, so it was not read. ${SCAN_AGAIN}`,
+      ]
+    case 'not_base64':
+      return [
+        'This code is damaged',
+        `The link is cut short or contains invalid characters. ${SCAN_AGAIN}`,
+      ]
+    case 'invalid_data':
+      return [
+        'This code could not be read',
+        `The link does not contain a valid trip. ${SCAN_AGAIN}`,
+      ]
+    case 'wrong_type':
+      return [
+        'This code is for another calculator',
+        `The code contains a trip for the ${error.calculatorType} calculator, but its link opened the ${opened} calculator.`,
+      ]
+    case 'edited':
+      return [
+        'This code was changed',
+        'The code was edited after it was created, so its values cannot be trusted. Ask the crew for a new code.',
+      ]
+    case 'not_yet_valid':
+      return [
+        'This code is not valid yet',
+        `The code has a creation date in the future, ${formatDate(error.validFrom)}. Ask the crew for a new code.`,
+      ]
+    case 'expired':
+      return [
+        'This code has expired',
+        `Codes are valid for 30 days. This one expired on ${formatDate(error.expiredAt)}. Ask the crew for a new code.`,
+      ]
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Links that fill in a calculator */
+    prefillLinks: PrefillLinks
+  }
+}
+
+/** Signed links that fill in a calculator, as QR codes contain them. */
+export default fp(
+  async (app) => {
+    const links = createPrefillLinks(app.config.sessionSecrets, app.publicBaseUrl)
+    app.decorate('prefillLinks', links)
+    app.decorate('readPrefill', createPrefillReader(links, app.config.TIME_ZONE))
+  },
+  { name: 'prefill', dependencies: ['config', 'brand'] },
+)

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import type { Queryable } from '../database/database.js'
+import { toErased } from '../orders/erase-order.js'
+import { ORDER_EVENT_TYPES, type OrderEvent, type OrderEventType } from '../orders/order-event.js'
+import type { Order } from '../orders/order.js'
+import { eraseMessages, getMessageId, type NewMessage } from '../outbox/messages.js'
+import { getMessage, readDeliveries, type Delivery } from '../outbox/read-messages.js'
+
+/** The events that an endpoint can subscribe to. They are stored, so never rename an event. */
+export const WEBHOOK_EVENT_TYPES = [...ORDER_EVENT_TYPES, 'qr_code.generated'] as const
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
+
+/** The type of a test event, which every endpoint receives on request. */
+export const TEST_EVENT_TYPE = 'webhook.test'
+
+export const EVENT_DESCRIPTIONS: Record<WebhookEventType, string> = {
+  'order.created': 'An order was created',
+  'order.updated': 'An order was changed in any way',
+  'order.paid': 'The status of an order changed to paid',
+  'order.fulfilled': 'The status of an order changed to fulfilled',
+  'order.cancelled': 'An order was cancelled',
+  'order.refunded': 'The status of an order changed to refunded',
+  'qr_code.generated': 'A QR code was generated',
+}
+
+/** Queues of webhook deliveries are named after their endpoint. */
+export const QUEUE_PREFIX = 'webhook:'
+export const getQueue = (endpointId: string): string => QUEUE_PREFIX + endpointId
+export const getEndpointId = (queue: string): string => queue.slice(QUEUE_PREFIX.length)
+
+/** Standard Webhooks recommends less than 20 kB. */
+const MAX_BODY_BYTES = 20_000
+
+/** The body of a webhook. */
+export interface WebhookBody {
+  type: string
+  /** When the event occurred, ISO 8601 */
+  timestamp: string
+  data: object
+}
+
+/** The `webhook-id`. It must not contain dots, which separate the signed parts. */
+const createId = (...parts: readonly (string | number)[]): string => getMessageId('msg', ...parts)
+
+const isTooLong = (body: WebhookBody): boolean =>
+  Buffer.byteLength(JSON.stringify(body)) >= MAX_BODY_BYTES
+
+/** Shortens the notes of an order, its longest field, until its webhook is small enough. */
+function buildOrderBody(type: OrderEventType, timestamp: string, order: Order): WebhookBody {
+  let body: WebhookBody = { type, timestamp, data: order }
+  let characters = Array.from(order.notes)
+  while (isTooLong(body) && characters.length > 0) {
+    characters = characters.slice(0, Math.floor(characters.length * 0.8))
+    body = { type, timestamp, data: { ...order, notes: `${characters.join('')}…` } }
+  }
+  return body
+}
+
+/**
+ * The message about an order event for an endpoint. An event that is processed twice results in the
+ * same ID. The ID depends on `updatedAt`, because with NocoDB, consecutive edits can have the same
+ * version.
+ */
+export const buildOrderMessage = (
+  endpointId: string,
+  { order, at }: OrderEvent,
+  type: OrderEventType,
+): NewMessage => ({
+  id: createId(endpointId, order.id, order.version, order.updatedAt, type),
+  queue: getQueue(endpointId),
+  sequence: `${endpointId}:${order.id}`,
+  type,
+  orderId: order.id,
+  payload: buildOrderBody(type, at, order),
+})
+
+/** A message that is not about an order. */
+export function buildMessage(endpointId: string, body: WebhookBody): NewMessage {
+  const id = createId(randomUUID())
+  return {
+    id,
+    queue: getQueue(endpointId),
+    sequence: `${endpointId}:${id}`,
+    type: body.type,
+    orderId: null,
+    payload: body,
+  }
+}
+
+export const buildTestMessage = (endpointId: string, now: number): NewMessage =>
+  buildMessage(endpointId, {
+    type: TEST_EVENT_TYPE,
+    timestamp: new Date(now).toISOString(),
+    data: { endpointId, message: 'A test of this endpoint' },
+  })
+
+/** Erases personal data from the deliveries about an order, whether they have been sent or not. */
+export const eraseDeliveries = (tx: Queryable, orderId: string): Promise<void> =>
+  eraseMessages(tx, { orderId, queuePrefix: QUEUE_PREFIX, isCancelled: false }, (payload) => {
+    const body = payload as WebhookBody
+    return { ...body, data: toErased(body.data as Order) }
+  })
+
+/** Returns a delivery to an endpoint; `null` if it does not exist. */
+export async function getDelivery(
+  tx: Queryable,
+  endpointId: string,
+  id: string,
+): Promise<Delivery | null> {
+  const message = await getMessage(tx, id)
+  if (message?.queue !== getQueue(endpointId)) return null
+  const [delivery = null] = await readDeliveries(tx, [message])
+  return delivery
+}
