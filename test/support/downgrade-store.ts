@@ -1,4 +1,23 @@
 import Database from 'better-sqlite3'
+import { getMigrations, SCHEMA_VERSION } from '../../src/database/migrations.js'
+
+/** Statements of migrations, and what undoes them. */
+const INVERSES: readonly [statement: RegExp, inverse: string][] = [
+  [/^CREATE TABLE (\w+)/, 'DROP TABLE $1'],
+  [/^CREATE INDEX (\w+)/, 'DROP INDEX $1'],
+  [/^ALTER TABLE (\w+) ADD COLUMN (\w+)/, 'ALTER TABLE $1 DROP COLUMN $2'],
+]
+
+function invert(statement: string): string {
+  for (const [pattern, inverse] of INVERSES) {
+    const match = pattern.exec(statement)
+    if (match !== null) return match[0].replace(pattern, inverse)
+  }
+  throw new Error(`Add to DOWNGRADES how to undo “${statement}”`)
+}
+
+/** Returns the statements that undo a migration. */
+const undo = (migration: readonly string[]): string[] => migration.map(invert).reverse()
 
 const DROP_STATUS_COLUMNS = ['cancelled_from', 'paid_at', 'retirement'].map(
   (name) => `ALTER TABLE orders DROP COLUMN ${name}`,
@@ -36,14 +55,6 @@ const CREATE_DROPPED_INDEXES = [
   'CREATE INDEX orders_by_origin ON orders (origin, placed_at) WHERE origin IS NOT NULL',
 ]
 
-/** Undoes the migration of SQLite to version 22, in both databases. */
-const WITHOUT_NOCODB = [
-  'DROP TABLE nocodb_rows',
-  'DROP TABLE nocodb_state',
-  'DROP TABLE leases',
-  'DROP INDEX idempotency_keys_by_order',
-]
-
 /** Undoes the migration of SQLite to version 21; the totals of weeks and months are not needed. */
 const WITH_PERIODS = [
   ...WITHOUT_FILTERS,
@@ -57,9 +68,12 @@ const WITH_PERIODS = [
   'DROP TABLE order_totals',
 ]
 
-/** The same for PostgreSQL. */
+/** The schema version of PostgreSQL with totals by day only. */
+const POSTGRES_TOTALS = 19
+
+/** The same for PostgreSQL, from the current version. */
 export const POSTGRES_WITH_PERIODS = [
-  ...WITHOUT_NOCODB,
+  ...getMigrations('postgres').slice(POSTGRES_TOTALS).reverse().flatMap(undo),
   ...WITHOUT_FILTERS,
   ...CREATE_DROPPED_INDEXES,
   'ALTER TABLE order_totals RENAME TO day_totals',
@@ -96,42 +110,22 @@ export const POSTGRES_DOWNGRADE = [
   `UPDATE schema_version SET version = ${POSTGRES_WITHOUT_STATUS_COLUMNS}`,
 ]
 
-/** Undoes the migrations to each schema version, newest first. */
-const DOWNGRADES: readonly [version: number, sql: string][] = [
-  [22, WITHOUT_NOCODB.join(';')],
-  [21, WITH_PERIODS.join(';')],
-  [19, `UPDATE api_keys SET scopes = replace(scopes, ',"orders:settle"', '')`],
-  [18, WITHOUT_STATUS_COLUMNS.join(';')],
-  [17, "INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 0)"],
-  [16, 'DROP TABLE recovery_codes; DROP TABLE passkeys; DROP TABLE authenticator_apps'],
-  [15, 'DROP TABLE audit_chain; DROP TABLE audit_log'],
-  [14, 'DROP TABLE sessions'],
-  [13, 'DROP TABLE account_links; DROP TABLE accounts'],
-  [12, 'DROP TABLE payments; DROP INDEX orders_by_origin'],
-  [11, 'DROP TABLE certificates'],
-  [10, 'DROP TABLE conversion_counts; DROP TABLE conversion_orders'],
-  [
-    9,
-    `ALTER TABLE orders DROP COLUMN origin; ALTER TABLE orders DROP COLUMN checkout;
-     DROP TABLE order_links`,
-  ],
-  [8, 'DROP TABLE webhook_endpoints'],
-  [7, 'DROP TABLE order_views'],
-  [6, 'DROP TABLE api_keys'],
-  [5, 'DROP TABLE order_events; DROP TABLE outbox; DROP TABLE outbox_attempts'],
-  [
-    4,
-    `DROP INDEX orders_by_exception;
-     ALTER TABLE orders DROP COLUMN exception; ALTER TABLE orders DROP COLUMN attempt`,
-  ],
-  [3, 'ALTER TABLE orders DROP COLUMN calculation'],
-  [2, 'DROP INDEX orders_by_source_id; DROP INDEX changes_placed'],
-]
+/** Undoes migrations of SQLite whose statements have no inverse, by schema version. */
+const DOWNGRADES: Readonly<Record<number, readonly string[]>> = {
+  21: WITH_PERIODS,
+  20: [], // undone by WITH_PERIODS
+  19: [`UPDATE api_keys SET scopes = replace(scopes, ',"orders:settle"', '')`],
+  18: WITHOUT_STATUS_COLUMNS,
+  17: ["INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 0)"],
+}
 
 /** Converts an order database to the schema of an earlier version of Clearwake. */
 export function downgradeStore(path: string, version: number): void {
   const db = new Database(path)
-  for (const [from, sql] of DOWNGRADES) if (from > version) db.exec(sql)
+  const migrations = getMigrations('sqlite')
+  for (let from = SCHEMA_VERSION; from > version; from--) {
+    db.exec((DOWNGRADES[from] ?? undo(migrations[from - 1] ?? [])).join(';'))
+  }
   db.pragma(`user_version = ${version}`)
   db.close()
 }
