@@ -147,7 +147,7 @@ const pages: FastifyPluginAsync = async (app) => {
       : null
     const title = prefill.ok ? `Trip of ${prefill.source.vessel.name}` : prefill.error.title
     const preview = { title, description: view?.result ? describeResult(view.result) : title }
-    const page = { type, title, preview, isScanned: prefill.ok }
+    const page = { type, title, preview, isFocused: prefill.ok }
     return reply.streamPage('calculator/prefill', page, async () => {
       const outcome = prefill.ok ? 'filled' : prefill.error.reason
       prefills.inc({ calculator: type, outcome })

@@ -31,6 +31,7 @@ const variables = {
   PAYMENT_INSTRUCTIONS: optional('How guests pay, shown with their orders; \\n is a line break'),
   TERMS_URL: optional('Terms that guests agree to when they order'),
   PRIVACY_URL: optional('Privacy notice, linked from the order form'),
+  REFUND_POLICY: optional('When guests get their money back, in a sentence'),
   ORDER_LIMIT_PER_CLIENT: limit(60, 'Guest orders per client per hour'),
   ORDER_LIMIT_PER_EMAIL: limit(10, 'Guest orders per email address per hour'),
   ORDER_RATE_LIMIT_PER_MINUTE: limit(600, 'Quotes, order forms and payments per client per minute'),

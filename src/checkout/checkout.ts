@@ -37,6 +37,16 @@ function createAppQuotes({ config, orderSource }: FastifyInstance): Quotes | nul
   return prices && createQuotes({ prices, signer, getTerms: createPriceTerms(config) })
 }
 
+/** The links of the footer: what guests want to know before they pay. */
+function listGuestLinks({ brand, config, quotes }: FastifyInstance) {
+  return [
+    { label: 'What am I buying?', href: quotes && '/carbon-credits' },
+    { label: 'Contact', href: brand.contactUrl },
+    { label: 'Terms', href: config.TERMS_URL },
+    { label: 'Privacy', href: config.PRIVACY_URL },
+  ].filter(({ href }) => href)
+}
+
 /** Offers the credits for a trip with the results of the calculators, and counts conversions. */
 function extendResultPage(app: FastifyInstance, quotes: Quotes): ConversionCounter {
   const calendar = createDayCalendar(app.config.TIME_ZONE)
@@ -72,6 +82,8 @@ export default fp(
   async (app) => {
     const quotes = createAppQuotes(app)
     app.decorate('quotes', quotes)
+    const guestLinks = listGuestLinks(app)
+    app.addViewContext(() => ({ guestLinks }))
     app.decorate('conversions', quotes && extendResultPage(app, quotes))
     const linkSigner = createSigner(app.config.sessionSecrets, 'order link v1')
     app.decorate('orderLinks', createOrderLinks(app.database, linkSigner))

@@ -77,7 +77,7 @@ await app.register(view, {
   production: true,
   defaultContext: {
     asset: (name: string) => `/assets/${assets[name] ?? ''}`,
-    brand: { name: 'Clearwake', logoUrl: null },
+    brand: { name: 'Clearwake', logoUrl: null, contactUrl: null },
   },
 })
 app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ query }, reply) => {

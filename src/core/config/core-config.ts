@@ -40,6 +40,7 @@ const variables = {
     description: "The operator's name in the header of every page",
   }),
   BRAND_LOGO: optional('Path of the logo: SVG, PNG, JPEG or WebP, at most 200 kB'),
+  CONTACT: optional('Where guests reach the operator: an email, or an https or mailto URL'),
   TRUST_PROXY: Type.String({
     default: 'false',
     description: 'Trusted proxies: true, a number of hops, or addresses',
@@ -78,6 +79,10 @@ function isOrigin(text: string): boolean {
 const isContact = (text: string): boolean =>
   isEmail(text) || (/^(?:https:\/\/|mailto:)[\x21-\x7e]+$/.test(text) && URL.canParse(text))
 
+/** The URL of a contact, such as `mailto:crew@example.com`. */
+export const toContactUrl = (contact: string): string =>
+  isEmail(contact) ? `mailto:${contact}` : contact
+
 function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
@@ -98,6 +103,7 @@ const rules: readonly ConfigRule[] = [
     'must be the path of an SVG, PNG, JPEG or WebP file of at most 200 kB',
   ],
   ['TIME_ZONE', isTimeZone, 'must be the name of a time zone, such as Europe/Lisbon'],
+  ['CONTACT', isContact, 'must be an email address, or an https or mailto URL'],
   ['SECURITY_CONTACT', isContact, 'must be an email address, or an https or mailto URL'],
   [
     'REDIS_URL',

@@ -1,10 +1,9 @@
 import fp from 'fastify-plugin'
+import { toContactUrl } from '../config/core-config.js'
 import { Problem } from '../http/problem.js'
 
 /** RFC 9116 recommends less than a year. */
 const EXPIRES_MS = 180 * 24 * 60 * 60 * 1000
-
-const toUri = (contact: string): string => (contact.includes(':') ? contact : `mailto:${contact}`)
 
 /** `/.well-known/security.txt` (RFC 9116): where to report vulnerabilities of this service. */
 export default fp(
@@ -16,7 +15,7 @@ export default fp(
       const expires = new Date(Date.now() + EXPIRES_MS).toISOString()
       return reply
         .type('text/plain; charset=utf-8')
-        .send(`Contact: ${toUri(contact)}\nExpires: ${expires}\n`)
+        .send(`Contact: ${toContactUrl(contact)}\nExpires: ${expires}\n`)
     })
   },
   { name: 'security-txt', dependencies: ['config', 'error-handler'] },
