@@ -76,7 +76,7 @@ export default {
       from: {
         path: '^src/(calculator|orders|nocodb|database)/',
         pathNot:
-          '^src/orders/pages/|/(calculator|orders|events|erasure|pages|routes|[a-z-]+-(pages|routes|plugin)|state-store|open-order-store)\\.ts$',
+          '^src/orders/pages/|/(calculator|orders|order-events|erasure|pages|[a-z-]+-(pages|routes|plugin)|state-store|open-order-store)\\.ts$',
       },
       to: { path: '^node_modules/(fastify|@fastify)/', dependencyTypesNot: ['type-only'] },
     },

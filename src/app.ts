@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify'
-import notifyUser from './accounts/account-mail.js'
+import { accountNotices } from './accounts/account-mail.js'
 import accounts from './accounts/accounts.js'
 import { portalPages } from './accounts/admin-pages.js'
 import configuredAccounts, { type FirstAdministrator } from './accounts/configured-accounts.js'
@@ -71,7 +71,7 @@ export async function buildApp({
   await app.register(security)
   await app.register(outbox)
   await app.register(mail, { delivery: mailDelivery })
-  await app.register(notifyUser)
+  await app.register(accountNotices)
   await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })
   await app.register(accounts)
   await app.register(securityTxt)

@@ -42,7 +42,7 @@ type Services = Pick<
  *
  * @param recipient ID or email of the account
  */
-export const enqueueAccountMail = (
+const enqueueAccountMail = (
   tx: Queryable,
   recipient: string,
   message: { type: LinkPurpose; payload: Payload } | { type: Notice; payload: NoticePayload },
@@ -159,7 +159,7 @@ declare module 'fastify' {
 }
 
 /** Notices to users about their own accounts. */
-export default fp(
+export const accountNotices = fp(
   async (app) => {
     /** Whether the user was notified of the same recently. */
     async function isRepeated(email: string, by: string, notice: Notice): Promise<boolean> {

@@ -39,7 +39,7 @@ export const NewAccount = Type.Object(
 )
 export type NewAccount = Static<typeof NewAccount>
 
-const nullable = (description: string, options = {}) =>
+const nullableText = (description: string, options = {}) =>
   Type.Union([Type.String(options), Type.Null()], { description })
 
 /** An account without its password hash, for account management. */
@@ -55,10 +55,13 @@ export const ManagedAccount = Type.Object(
     source: stringEnum(['portal', 'configuration'], {
       description: 'configuration: listed in ADMIN_ACCOUNTS, and cannot be changed here',
     }),
-    createdBy: nullable('Who created the account; null for accounts from the configuration'),
-    createdAt: nullable('When the account was created; null for accounts from the configuration', {
-      format: 'date-time',
-    }),
+    createdBy: nullableText('Who created the account; null for accounts from the configuration'),
+    createdAt: nullableText(
+      'When the account was created; null for accounts from the configuration',
+      {
+        format: 'date-time',
+      },
+    ),
     hasSecondFactor: Type.Boolean({
       description: 'Whether it has a passkey or an authenticator app',
     }),

@@ -5,7 +5,7 @@ import { getRequestOrigin } from '../core/http/fetch-metadata.js'
 import { createLimitProblem, Problem } from '../core/http/problem.js'
 import { MINUTE_MS } from '../core/time.js'
 import { isEmail, toMailbox } from '../core/validation/email-address.js'
-import { toTrimmedText } from '../core/validation/is-object.js'
+import { toTrimmedText } from '../core/validation/form-text.js'
 import { LINK_PURPOSES, type LinkPurpose } from './account-links.js'
 import { parsePasswordForm } from './password-rules.js'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { getAuditAddress } from '../audit/audit-log.js'
 import { createLimitProblem, Problem } from '../core/http/problem.js'
-import { toText } from '../core/validation/is-object.js'
+import { toText } from '../core/validation/form-text.js'
 import { parsePasswordForm } from './password-rules.js'
 import { getUser } from './principal.js'
 

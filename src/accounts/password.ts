@@ -16,7 +16,7 @@ export const hashPassword = (password: string): Promise<string> =>
 export const hashPasswordSync = (password: string): string =>
   hashSync(normalize(password), PARAMETERS)
 
-export const verifyPassword = (passwordHash: string, password: string): Promise<boolean> =>
+const verifyPassword = (passwordHash: string, password: string): Promise<boolean> =>
   verify(passwordHash, normalize(password))
 
 /** Excludes 0, o, 1 and l, which are easily confused. */
@@ -35,7 +35,7 @@ export function randomPassword(): string {
 const SAMPLE_HASH = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 /** A hash that no password matches, with the same cost parameters as the given hash. */
-export function createUnmatchableHash(passwordHash = SAMPLE_HASH): string {
+function createUnmatchableHash(passwordHash = SAMPLE_HASH): string {
   const [salt = '', digest = ''] = passwordHash.split('$').slice(-2)
   const random = (text: string) =>
     randomBytes(Buffer.from(text, 'base64').length).toString('base64').replace(/=+$/, '')

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Formatters } from '../core/formatting/formatters.js'
 import { getRequestFormatters } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
-import { toTrimmedText } from '../core/validation/is-object.js'
+import { toTrimmedText } from '../core/validation/form-text.js'
 import { checker } from '../core/validation/validator.js'
 import {
   changeAccount,

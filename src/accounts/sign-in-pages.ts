@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { getRequestOrigin } from '../core/http/fetch-metadata.js'
 import { Problem } from '../core/http/problem.js'
 import { toSafeRedirectPath } from '../core/http/request-path.js'
-import { toText } from '../core/validation/is-object.js'
+import { toText } from '../core/validation/form-text.js'
 import { checker } from '../core/validation/validator.js'
 import { DatabaseUnavailableError } from '../database/database.js'
 import { Credentials } from './account-schemas.js'
@@ -55,7 +55,7 @@ export function handleSignOutError(
   )
 }
 
-/** Pages to sign in and out. */
+/** Pages to sign in, with the second step of signing in with a password, and to sign out. */
 const pages: FastifyPluginAsync = async (app) => {
   const { signIn, pendingSignIns, secondFactors } = app
   const hasPasskeys = secondFactors.passkeys.isAvailable
@@ -146,7 +146,6 @@ const pages: FastifyPluginAsync = async (app) => {
     },
   )
 
-  /** The second step of signing in with a password. */
   async function buildVerifyView(email: string, returnTo: unknown) {
     const { appAddedAt, passkeys } = await secondFactors.find(email)
     return {

@@ -17,7 +17,7 @@ export interface AuditActor {
 export const SYSTEM: AuditActor = { actor: 'Clearwake', address: null }
 
 /** An entry to append. */
-export interface NewAuditEntry extends AuditActor {
+interface NewAuditEntry extends AuditActor {
   action: AuditAction
   details?: AuditDetails
 }

@@ -46,7 +46,7 @@ export type AuditFilters = Static<typeof AuditFilters>
 const MAX_AUDIT_PAGE_SIZE = 100
 export const AUDIT_PAGE_SIZE = 50
 
-export const Before = Type.Optional(
+const Before = Type.Optional(
   Type.Integer({
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,

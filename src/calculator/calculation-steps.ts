@@ -6,7 +6,8 @@ import type { Edition } from './factors/edition.js'
 import { LATEST_EDITION, type BurntFuelType } from './factors/editions.js'
 import { DEFAULT_FRAMEWORK, getGwp100 } from './factors/frameworks.js'
 import { calculateLine, type Gwp100, type LineEmissions } from './fuel-emissions.js'
-import { calculateDistanceFuel, getTripLines, type BurntLine } from './trip-fuel.js'
+import { getTripLines, type BurntLine } from './trip-lines.js'
+import { calculateDistanceFuel } from './distance-fuel.js'
 import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER, UNIT_SYMBOLS } from './units.js'
 
 /** The steps of one line of a trip, or of the total. */

@@ -13,7 +13,8 @@ import {
   type Gwp100,
   type LineEmissions,
 } from './fuel-emissions.js'
-import { calculateDistanceFuel, getTripLines, type TripCalculation } from './trip-fuel.js'
+import { getTripLines, type TripCalculation } from './trip-lines.js'
+import { calculateDistanceFuel } from './distance-fuel.js'
 import { KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
 
 const SMALL_KG = 10

@@ -1,10 +1,10 @@
 import type { Gases } from './estimate-schema.js'
 import type { Edition, Fuel, MassBasedFuel } from './factors/edition.js'
 import type { BurntFuelType } from './factors/editions.js'
-import type { Certificate, FuelAmount, TripLine } from './trip-fuel.js'
+import type { Certificate, FuelAmount, TripLine } from './trip-lines.js'
 
 /** Emissions of an amount of fuel, kg CO2e. */
-export interface Emissions {
+interface Emissions {
   co2eKg: number
   wellToTankCo2eKg: number
   tankToWakeCo2eKg: number

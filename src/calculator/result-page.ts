@@ -15,7 +15,7 @@ export interface OfferedPortfolio {
 }
 
 /** The carbon credits that a guest can buy for a trip. */
-export interface OffsetOffer {
+interface OffsetOffer {
   /** The parameters of the order form */
   fields: Record<string, string>
   /** Empty if there is no provider */

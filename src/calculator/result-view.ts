@@ -59,6 +59,8 @@ export function buildResultView(calculation: Calculation, numbers: NumberFormatt
   }
 }
 
+export type ResultView = ReturnType<typeof buildResultView>
+
 /** Below this mass, the other unit would only add zeros. */
 const MIN_TWO_UNITS_KG = 100
 
@@ -119,5 +121,3 @@ function drawGasCube(edgeM: number) {
 }
 
 const roundToHundredths = (value: number): number => Math.round(value * 100) / 100
-
-export type ResultView = ReturnType<typeof buildResultView>

@@ -16,7 +16,7 @@ import {
   type CalculatorType,
 } from './calculator-data.js'
 import { ELECTRICITY } from './factors/editions.js'
-import { calculateDistanceFuel } from './trip-fuel.js'
+import { calculateDistanceFuel } from './distance-fuel.js'
 import { NAUTICAL_MILES_PER } from './units.js'
 import { isImoNumber } from './vessel.js'
 

@@ -37,7 +37,7 @@ const inSequence = createKeyedMutex()
  * Draws a certificate in a worker thread, because shaping its text in the main thread would delay
  * all requests.
  */
-export const drawInWorker = (task: DrawTask): Promise<Buffer> =>
+const drawInWorker = (task: DrawTask): Promise<Buffer> =>
   inSequence(
     'certificate',
     () =>

@@ -19,8 +19,7 @@ declare module 'fastify' {
   }
 }
 
-export interface Certificates
-  extends OrderCertificates, Pick<CertificatePdfs, 'getUrl' | 'formatDate'> {
+interface Certificates extends OrderCertificates, Pick<CertificatePdfs, 'getUrl' | 'formatDate'> {
   onIssued: (listener: OnIssued) => void
   /** Loads what changes of these orders do to their certificates, once for the same array */
   loadChanges: (orders: readonly Order[]) => Promise<CertificateChanges>

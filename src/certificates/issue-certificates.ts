@@ -19,14 +19,8 @@ import { isSameTons } from '../orders/verify-response.js'
 import { enqueueMessage, getMessageId, type Message } from '../outbox/messages.js'
 import type { Sender, SendResult } from '../outbox/outbox-worker.js'
 import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
-import {
-  createCode,
-  hasEvidence,
-  isSameRetirement,
-  isValid,
-  type Certificate,
-  type CertificateContent,
-} from './certificate.js'
+import { createCode, type Certificate, type CertificateContent } from './certificate.js'
+import { hasEvidence, isSameRetirement, isValid } from './validity.js'
 
 /** The queue of certificates to issue. */
 export const CERTIFICATE_QUEUE = 'certificate'

@@ -98,5 +98,8 @@ export default fp(
       position: 30,
     })
   },
-  { name: 'checkout', dependencies: ['calculator', 'payments', 'certificates', 'state-store'] },
+  {
+    name: 'checkout',
+    dependencies: ['security', 'calculator', 'payments', 'certificates', 'state-store'],
+  },
 )

@@ -4,7 +4,7 @@ import type { EventConsumer } from '../orders/order-events/event-dispatcher.js'
 import { hasBeenPaid } from '../orders/order-status.js'
 
 /** Actions of guests. They are counted anonymously. The steps are stored, so never rename one. */
-export type CountedStep = 'scan' | 'result'
+type CountedStep = 'scan' | 'result'
 
 /** How often guests reached each step. A payment is counted on the day of its order. */
 interface Conversions {

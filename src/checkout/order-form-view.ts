@@ -22,7 +22,7 @@ export const FORM_NOTICES = [
   'duplicate',
   'unprintable_name',
 ] as const
-export type FormNotice = (typeof FORM_NOTICES)[number]
+type FormNotice = (typeof FORM_NOTICES)[number]
 
 /** What was submitted, and how the form is shown. */
 export interface OrderFormState {

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { toTrimmedText } from '../core/validation/is-object.js'
+import { toTrimmedText } from '../core/validation/form-text.js'
 import { Checkout } from '../orders/order-checkout.js'
 import { NewOrder } from '../orders/order.js'
 import { findShareErrors, MAX_PERCENT, WHOLE_TRIP, type Share } from '../orders/share.js'

@@ -13,7 +13,7 @@ export interface Offer {
 }
 
 /** The offers, the provider's default first; at least one. */
-export type Offers = readonly [Offer, ...Offer[]]
+type Offers = readonly [Offer, ...Offer[]]
 
 /** Prices that are older than this are reloaded, but are used until the new ones are available. */
 const FRESH_MS = 60_000

@@ -51,7 +51,7 @@ const QuoteRequest = Type.Unsafe<QuoteBody>({
   examples: [{ ...EXAMPLES.fuel, sharePercent: 100 }],
 })
 
-const nullable = (schema: TInteger, note: string) =>
+const nullableInteger = (schema: TInteger, note: string) =>
   Type.Unsafe<number | null>({
     ...schema,
     type: ['integer', 'null'],
@@ -77,8 +77,8 @@ const QuoteResponse = Type.Object(
     ),
     co2eKg: Type.Number({ description: 'Mass of the credits, kg CO2e' }),
     tonnes: Type.Number({ description: 'Mass of the credits, tonnes' }),
-    sharePercent: nullable(SharePercent, 'null if forGuests was requested'),
-    forGuests: nullable(ForGuests, 'null unless requested'),
+    sharePercent: nullableInteger(SharePercent, 'null if forGuests was requested'),
+    forGuests: nullableInteger(ForGuests, 'null unless requested'),
     portfolio: Type.Unsafe<{ id: number; name: string } | null>({
       type: ['object', 'null'],
       description: "The provider's portfolio; null if no provider is configured",

@@ -9,7 +9,7 @@ import { describeError, fail, loadConfig } from './command.js'
 process.stdout.on('error', () => undefined)
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Errors that an operator can fix get a short message; other errors include the stack. */
+/** Errors of NocoDB get a short message, like those that `describeError` knows. */
 function formatError(error: unknown): string {
   if (error instanceof NocoDbError) {
     const { status, code } = error

@@ -46,7 +46,7 @@ export function inspectDatabase(path: string, busyTimeoutMs: number): void {
 /** Checking this much takes about a second. Larger databases are checked by a worker. */
 const MAX_BYTES_CHECKED_BY_OPENING = 64 * 1024 * 1024
 
-export const isCheckedByOpening = (path: string): boolean =>
+const isCheckedByOpening = (path: string): boolean =>
   statSync(path).size <= MAX_BYTES_CHECKED_BY_OPENING
 
 /** Checks every page of a database. */

@@ -35,7 +35,7 @@ function writeDatabase(path: string): void {
  * Creates an order database atomically: a crash leaves no incomplete database, and other processes
  * never see one. If another process is faster, its database is kept.
  */
-export function createDatabase(path: string): void {
+function createDatabase(path: string): void {
   createDirectory(dirname(path))
   rejectLeftJournal(path)
   const temporaryPath = `${path}.${process.pid}.tmp`

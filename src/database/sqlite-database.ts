@@ -179,7 +179,7 @@ export function createSequence() {
 const MAX_STATEMENTS = 500
 
 /** Runs statements on a connection; prepares each statement once. */
-export function createRunner(connection: Connection) {
+function createRunner(connection: Connection) {
   const statements = new Map<string, Statement>()
 
   function prepare(sql: string): Statement {

@@ -59,6 +59,8 @@ export function createOrderStream(app: FastifyInstance) {
       } catch (error) {
         file.destroy()
         if (disconnected.signal.aborted) return reply.hijack()
+        // The database may have been moved or removed while the export waited.
+        store.check()
         throw store.translateError(error)
       }
     }

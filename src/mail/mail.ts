@@ -36,7 +36,7 @@ export default fp<Options>(
 )
 
 /** Logs when the mail server fails and when it works again, and reports its state. */
-export function watchDelivery(
+function watchDelivery(
   delivery: MailDelivery,
   log: FastifyBaseLogger,
 ): { delivery: MailDelivery; getReadiness: () => Promise<Readiness> } {

@@ -93,7 +93,7 @@ export function createSmtpDelivery(
 }
 
 /** The operator's logo, attached to each email. */
-export interface MailLogo {
+interface MailLogo {
   filename: string
   contentType: string
   content: Buffer

@@ -1,5 +1,5 @@
 import { validateCalculation } from '../calculator/validate-calculation.js'
-import { getClearedTimestamps } from '../orders/apply-changes.js'
+import { getClearedTimestamps } from '../orders/change-order.js'
 import {
   getStatusFields,
   getTransitions,

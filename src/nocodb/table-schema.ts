@@ -4,7 +4,7 @@ import type { NocoDbClient, NocoDbRequest } from './nocodb-client.js'
 import { NocoDbError } from './nocodb-error.js'
 
 /** A column of the NocoDB table. */
-export interface TableColumn {
+interface TableColumn {
   id: string
   title: string
   /** NocoDB type, such as `SingleLineText` */
@@ -62,7 +62,7 @@ export const hasMissingColumns = (row: Row, titles: ColumnTitles): boolean =>
   COLUMN_FIELDS.some((field) => !Object.hasOwn(row, titles[field]))
 
 /** Required options that a column does not have. */
-export const findMissingChoices = (field: ColumnField, column: TableColumn): string[] =>
+const findMissingChoices = (field: ColumnField, column: TableColumn): string[] =>
   column.type === 'SingleSelect'
     ? (COLUMNS[field].choices ?? []).filter((choice) => !column.choices.includes(choice))
     : []

@@ -1,4 +1,4 @@
-import { createNextVersion, type ChangeOutcome } from './apply-changes.js'
+import { createNextVersion, type ChangeOutcome } from './change-order.js'
 import type { OrderStatus } from './order-status.js'
 import type { FieldChange, Order, OrderChanges } from './order.js'
 import { findDifferences } from './verify-response.js'

@@ -1,6 +1,6 @@
 import { toMailbox } from '../core/validation/email-address.js'
 import { isObject } from '../core/validation/is-object.js'
-import { createNextVersion, type ChangeOutcome } from './apply-changes.js'
+import { createNextVersion, type ChangeOutcome } from './change-order.js'
 import type { FieldChange, Order } from './order.js'
 
 export const ERASED_NAME = 'Erased'

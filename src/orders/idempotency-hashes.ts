@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isObject } from '../core/validation/is-object.js'
-import { createFirstVersion } from './apply-changes.js'
+import { createFirstVersion } from './change-order.js'
 import type { NewOrder } from './order.js'
 
 /** How long a key protects against creating an order twice, in ms. */

@@ -9,7 +9,7 @@ import {
 } from './order-filters.js'
 import { validators } from './validators.js'
 
-export const MAX_PAGE_SIZE = 100
+const MAX_PAGE_SIZE = 100
 export const DEFAULT_PAGE_SIZE = 25
 
 /** The query parameters of a list. */

@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable, stringEnum } from '../core/validation/string-enum.js'
+import { nullable } from '../core/validation/nullable.js'
+import { stringEnum } from '../core/validation/string-enum.js'
 import { textLine } from '../core/validation/text-rules.js'
 import { ForGuests, SharePercent } from './share.js'
 

@@ -4,7 +4,7 @@ import {
   createNextVersion,
   recalculateOrder,
   type ChangeOutcome,
-} from './apply-changes.js'
+} from './change-order.js'
 import { applyAttempt, type FulfilmentAttempt } from './attempt.js'
 import { eraseFormerCustomer, eraseOrder } from './erase-order.js'
 import {

@@ -29,7 +29,7 @@ export type OrderException = (typeof ORDER_EXCEPTIONS)[number]
  * The status of an order's latest Stripe payment, or whether the payment is disputed or has a
  * problem.
  */
-export const PAYMENT_FILTERS = [
+const PAYMENT_FILTERS = [
   'open',
   'processing',
   'paid',

@@ -35,7 +35,7 @@ const isPastDate = (text: string): boolean =>
     : isDateTime(text) && Date.parse(text) <= Date.now() + MAX_TIME_AHEAD_MS
 
 /** Allows for clocks and time zones that differ. A later time is probably a typing error. */
-const MAX_AHEAD_MS = 24 * 60 * 60 * 1000
+const MAX_ORDER_TIME_AHEAD_MS = 24 * 60 * 60 * 1000
 
 /**
  * ms since 1970; NaN for anything that is not a date-time, so that every comparison is false.
@@ -43,7 +43,8 @@ const MAX_AHEAD_MS = 24 * 60 * 60 * 1000
 const toTime = (value: unknown): number =>
   typeof value === 'string' && isDateTime(value) ? Date.parse(value) : NaN
 
-const isFuture = (value: unknown, now: number): boolean => toTime(value) > now + MAX_AHEAD_MS
+const isFuture = (value: unknown, now: number): boolean =>
+  toTime(value) > now + MAX_ORDER_TIME_AHEAD_MS
 const NOT_FUTURE = 'must not be in the future'
 
 type NewOrderFields = Partial<Record<'placedAt' | 'calculatorType' | 'calculatorData', unknown>>
@@ -62,7 +63,7 @@ export function validateNewOrder(order: NewOrderFields): FieldError[] {
 }
 
 /** Requires `co2eKg` if an order has no trip to calculate it from. */
-export const requireMassOrTrip = ({
+const requireMassOrTrip = ({
   co2eKg,
   calculatorType,
   calculatorData,

@@ -13,15 +13,7 @@ import type { StatusRequest } from '../orders/pages/order-extensions.js'
  *
  * Stored data: never rename a state.
  */
-export const PAYMENT_STATES = [
-  'creating',
-  'open',
-  'processing',
-  'paid',
-  'failed',
-  'expired',
-] as const
-export type PaymentState = (typeof PAYMENT_STATES)[number]
+export type PaymentState = 'creating' | 'open' | 'processing' | 'paid' | 'failed' | 'expired'
 
 /**
  * Why a payment that was received needs attention:

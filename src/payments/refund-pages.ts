@@ -14,20 +14,19 @@ const REFUND = { config: { permission: 'orders:settle', recentSignIn: true } } a
 function describeFailure(result: RefundResult): Notice | null {
   switch (result.outcome) {
     case 'refused':
-      return { title: 'Stripe refused the refund', text: result.reason, entries: [] }
+      return { title: 'Stripe refused the refund', text: result.reason }
     case 'changed':
       return {
         title: 'The payment has changed',
         text: 'Nothing was refunded. Check the amount, and refund it again.',
-        entries: [],
       }
     case 'unavailable':
       return {
         title: 'Stripe is not responding',
         text: 'We couldn’t confirm that the payment was refunded. It’s safe to try again: it will be refunded only once.',
-        entries: [],
       }
-    default:
+    case 'refunded':
+    case 'nothing_to_refund':
       return null
   }
 }

@@ -82,7 +82,7 @@ export const PlacedOrderResponse = Type.Object(
   { title: 'Placed offset order or quote' },
 )
 
-export const PortfolioList = Type.Object(
+const PortfolioList = Type.Object(
   { portfolios: Type.Array(Portfolio, { maxItems: 1_000 }) },
   { title: 'Portfolios' },
 )

@@ -34,14 +34,12 @@ function createPrefillReader(links: PrefillLinks, timeZone: string): ReadPrefill
       }
     }
     const { error } = result
-    const [title, explanation] = describeError(error, type, formatDate)
     const target = error.reason === 'wrong_type' ? error : { calculatorType: type, url: null }
     return {
       ok: false,
       error: {
         reason: error.reason,
-        title,
-        explanation,
+        ...describeError(error, type, formatDate),
         calculatorType: target.calculatorType,
         url: target.url,
       },
@@ -54,47 +52,54 @@ function describeError(
   error: LinkError,
   opened: CalculatorType,
   formatDate: (date: Date) => string,
-): [title: string, explanation: string] {
+): { title: string; explanation: string } {
   switch (error.reason) {
     case 'empty':
-      return ['This link is empty', `The link contains no trip. ${SCAN_AGAIN}`]
+      return {
+        title: 'This link is empty',
+        explanation: `The link contains no trip. ${SCAN_AGAIN}`,
+      }
     case 'incomplete':
-      return ['This link is incomplete', `Part of the link is missing. ${SCAN_AGAIN}`]
+      return {
+        title: 'This link is incomplete',
+        explanation: `Part of the link is missing. ${SCAN_AGAIN}`,
+      }
     case 'too_long':
-      return [
-        'This link is too long',
-        `The link is longer than any valid link, so it was not read. ${SCAN_AGAIN}`,
-      ]
+      return {
+        title: 'This link is too long',
+        explanation: `The link is longer than any valid link, so it was not read. ${SCAN_AGAIN}`,
+      }
     case 'not_base64':
-      return [
-        'This code is damaged',
-        `The link is cut short or contains invalid characters. ${SCAN_AGAIN}`,
-      ]
+      return {
+        title: 'This code is damaged',
+        explanation: `The link is cut short or contains invalid characters. ${SCAN_AGAIN}`,
+      }
     case 'invalid_data':
-      return [
-        'This code could not be read',
-        `The link does not contain a valid trip. ${SCAN_AGAIN}`,
-      ]
+      return {
+        title: 'This code could not be read',
+        explanation: `The link does not contain a valid trip. ${SCAN_AGAIN}`,
+      }
     case 'wrong_type':
-      return [
-        'This code is for another calculator',
-        `The code contains a trip for the ${error.calculatorType} calculator, but its link opened the ${opened} calculator.`,
-      ]
+      return {
+        title: 'This code is for another calculator',
+        explanation: `The code contains a trip for the ${error.calculatorType} calculator, but its link opened the ${opened} calculator.`,
+      }
     case 'edited':
-      return [
-        'This code was changed',
-        'The code was edited after it was created, so its values cannot be trusted. Ask the crew for a new code.',
-      ]
+      return {
+        title: 'This code was changed',
+        explanation:
+          'The code was edited after it was created, so its values cannot be trusted. Ask the crew for a new code.',
+      }
     case 'not_yet_valid':
-      return [
-        'This code is not valid yet',
-        `The code has a creation date in the future, ${formatDate(error.validFrom)}. Ask the crew for a new code.`,
-      ]
+      return {
+        title: 'This code is not valid yet',
+        explanation: `The code has a creation date in the future, ${formatDate(error.validFrom)}. Ask the crew for a new code.`,
+      }
     case 'expired':
-      return [
-        'This code has expired',
-        `Codes are valid for 30 days. This one expired on ${formatDate(error.expiredAt)}. Ask the crew for a new code.`,
-      ]
+      return {
+        title: 'This code has expired',
+        explanation: `Codes are valid for 30 days. This one expired on ${formatDate(error.expiredAt)}. Ask the crew for a new code.`,
+      }
   }
 }
 

@@ -10,7 +10,7 @@ import { describeMissingField, listFieldNames } from '../calculator/form-view.js
 import { checker } from '../calculator/validate-calculation.js'
 import { Vessel } from '../calculator/vessel.js'
 import { parseNumber } from '../core/formatting/number-input.js'
-import { toTrimmedText } from '../core/validation/is-object.js'
+import { toTrimmedText } from '../core/validation/form-text.js'
 import { DEFAULT_IMAGE, ImageOptions, type QrCodeRequest } from './qr-code-schemas.js'
 
 type Query = Record<string, unknown>

@@ -3,11 +3,12 @@ import { getAuditActor } from '../audit/audit-log.js'
 import { parseDateTime } from '../core/formatting/day-calendar.js'
 import { getRequestFormatters } from '../core/http/locale.js'
 import { parsePage } from '../core/http/pagination.js'
-import { getOwn, toTrimmedText } from '../core/validation/is-object.js'
+import { toTrimmedText } from '../core/validation/form-text.js'
+import { getOwn } from '../core/validation/is-object.js'
 import { isLive } from '../outbox/message-view.js'
-import { logWebhookChange } from './endpoint-routes.js'
 import { createWebhookValidators, NewWebhook } from './endpoint-schemas.js'
 import type { WebhookEndpoint } from './endpoint-store.js'
+import { logWebhookChange } from './endpoints.js'
 import { EVENT_DESCRIPTIONS, WEBHOOK_EVENT_TYPES } from './webhook-message.js'
 import {
   buildDeliveryView,
@@ -253,14 +254,14 @@ const pages: FastifyPluginAsync = async (app) => {
     MANAGE,
     async (request, reply) => {
       const { id, deliveryId } = request.params
-      await webhooks.getEnabled(id)
+      await webhooks.requireReplayable(id)
       await webhooks.replay(id, deliveryId)
       return redirect(reply, 'webhook-replayed', getUrl(id))
     },
   )
 
   app.post<Route>(`${WEBHOOKS_URL}/:id/replay`, MANAGE, async (request, reply) => {
-    const endpoint = await webhooks.getEnabled(request.params.id)
+    const endpoint = await webhooks.requireReplayable(request.params.id)
     const { since, failedOnly } = request.body ?? {}
     const time = typeof since === 'string' ? parseDateTime(since, timeZone) : null
     if (time === null) {

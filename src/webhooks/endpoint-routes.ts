@@ -18,7 +18,7 @@ import {
   WebhookWithSecret,
 } from './endpoint-schemas.js'
 import type { WebhookEndpoint } from './endpoint-store.js'
-import { MAX_ENDPOINTS } from './endpoints.js'
+import { logWebhookChange, MAX_ENDPOINTS } from './endpoints.js'
 
 const toIso = (ms: number): string => new Date(ms).toISOString()
 const toIsoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms))
@@ -54,10 +54,6 @@ const toWebhookDelivery = ({ message, attempts }: Delivery): Static<typeof Webho
   nextAttemptAt: message.state === 'pending' ? toIso(message.nextAttemptAt) : null,
   finishedAt: toIsoOrNull(message.finishedAt),
 })
-
-/** Logs who changed an endpoint, without its URL, which can contain secrets. */
-export const logWebhookChange = (request: FastifyRequest, endpoint: string, change: string): void =>
-  request.log.info({ endpoint, by: request.actor }, `webhook endpoint ${change}`)
 
 const PATH = '/api/admin/webhooks'
 const tags = ['Webhooks']
@@ -278,7 +274,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     },
     async (request, reply) => {
       const { id, deliveryId } = request.params
-      await webhooks.getEnabled(id)
+      await webhooks.requireReplayable(id)
       request.requirePermission('orders:read')
       const delivery = await webhooks.replay(id, deliveryId)
       return reply.code(202).send(toWebhookDelivery(delivery))
@@ -309,7 +305,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const { params, body } = request
       const { id } = params
-      await webhooks.getEnabled(id)
+      await webhooks.requireReplayable(id)
       request.requirePermission('orders:read')
       const { since, failedOnly = false } = body
       const replayed = await webhooks.replaySince(id, { since: Date.parse(since), failedOnly })

@@ -6,7 +6,7 @@ import { isEndpointUrl, MAX_URL_LENGTH } from './address-guard.js'
 import { DISABLED_REASONS } from './endpoint-store.js'
 import { WEBHOOK_EVENT_TYPES } from './webhook-message.js'
 
-export const MAX_DESCRIPTION_LENGTH = 200
+const MAX_DESCRIPTION_LENGTH = 200
 
 const dateTime = (description: string) => Type.String({ format: 'date-time', description })
 const nullableDateTime = (description: string) =>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { FastifyBaseLogger } from 'fastify'
-import { Registry } from 'prom-client'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { Registry } from 'prom-client'
 import { appendAuditEntry, type AuditActor } from '../audit/audit-entry.js'
 import type { Config } from '../core/config/config.js'
 import { createSecretCipher } from '../core/config/secret-cipher.js'
@@ -18,6 +18,7 @@ import {
 } from '../outbox/messages.js'
 import {
   countMessages,
+  getMessage,
   listMessages,
   readDeliveries,
   type Delivery,
@@ -42,7 +43,6 @@ import {
   buildOrderMessage,
   buildTestMessage,
   eraseDeliveries,
-  getDelivery,
   getQueue,
 } from './webhook-message.js'
 import { createWebhookSender } from './webhook-sender.js'
@@ -60,7 +60,7 @@ interface Options {
   config: Pick<Config, 'sessionSecrets' | 'WEBHOOK_ALLOW_LOOPBACK'>
   log: FastifyBaseLogger
   /** Where the deliveries are counted */
-  metrics?: Registry
+  metrics: Registry
   /** Set by tests only */
   now?: () => number
   retryDelaysMs?: readonly number[]
@@ -84,20 +84,36 @@ const normalizeUrl = (url: string): string => Object.assign(new URL(url), { hash
 
 const unique = <T>(values: readonly T[]): T[] => [...new Set(values)]
 
+/** Logs who changed an endpoint, without its URL, which can contain secrets. */
+export const logWebhookChange = (request: FastifyRequest, endpoint: string, change: string): void =>
+  request.log.info({ endpoint, by: request.actor }, `webhook endpoint ${change}`)
+
+/** Returns a delivery to an endpoint; `null` if it does not exist. */
+async function getDelivery(
+  tx: Queryable,
+  endpointId: string,
+  id: string,
+): Promise<Delivery | null> {
+  const message = await getMessage(tx, id)
+  if (message?.queue !== getQueue(endpointId)) return null
+  const [delivery = null] = await readDeliveries(tx, [message])
+  return delivery
+}
+
 function requireFound<T>(value: T | null, resource = 'Webhook endpoint'): T {
   if (value === null) throw new Problem(404, `${resource} not found.`)
   return value
 }
 
 /**
- * Webhook endpoints and their deliveries. Methods with the ID of an endpoint or a delivery throw a
- * Problem (404) if it does not exist.
+ * Webhook endpoints and their deliveries. Methods that return an endpoint or a delivery, and
+ * `delete`, throw a Problem (404) if it does not exist.
  */
 export function createEndpoints({
   database,
   config,
   log,
-  metrics = new Registry(),
+  metrics,
   now = Date.now,
   retryDelaysMs,
   delivery: deliveryOptions,
@@ -127,7 +143,7 @@ export function createEndpoints({
     get: (id: string): Promise<WebhookEndpoint> => get(id),
 
     /** Returns an endpoint; throws a Problem (409) if it is disabled. */
-    async getEnabled(id: string): Promise<WebhookEndpoint> {
+    async requireReplayable(id: string): Promise<WebhookEndpoint> {
       const endpoint = await get(id)
       if (endpoint.disabledReason === null) return endpoint
       throw new Problem(409, 'The endpoint is disabled. Enable it before you replay deliveries.')

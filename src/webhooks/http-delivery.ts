@@ -8,7 +8,7 @@ import {
   PrivateAddressError,
 } from './address-guard.js'
 
-export const TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 20_000
 /** Longer than an attempt can take */
 export const LEASE_MS = TIMEOUT_MS + 10_000
 

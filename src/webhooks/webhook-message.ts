@@ -4,7 +4,6 @@ import { toErased } from '../orders/erase-order.js'
 import { ORDER_EVENT_TYPES, type OrderEvent, type OrderEventType } from '../orders/order-event.js'
 import type { Order } from '../orders/order.js'
 import { eraseMessages, getMessageId, type NewMessage } from '../outbox/messages.js'
-import { getMessage, readDeliveries, type Delivery } from '../outbox/read-messages.js'
 
 /** The events that an endpoint can subscribe to. They are stored, so never rename an event. */
 export const WEBHOOK_EVENT_TYPES = [...ORDER_EVENT_TYPES, 'qr_code.generated'] as const
@@ -100,15 +99,3 @@ export const eraseDeliveries = (tx: Queryable, orderId: string): Promise<void> =
     const body = payload as WebhookBody
     return { ...body, data: toErased(body.data as Order) }
   })
-
-/** Returns a delivery to an endpoint; `null` if it does not exist. */
-export async function getDelivery(
-  tx: Queryable,
-  endpointId: string,
-  id: string,
-): Promise<Delivery | null> {
-  const message = await getMessage(tx, id)
-  if (message?.queue !== getQueue(endpointId)) return null
-  const [delivery = null] = await readDeliveries(tx, [message])
-  return delivery
-}

@@ -107,7 +107,7 @@ t.test('concurrent processes create one first administrator', async (t) => {
 })
 
 t.test('simultaneous processes share one secret file', async (t) => {
-  const folder = temporaryFolder(t)
+  const folder = join(temporaryFolder(t), 'data') // does not exist yet
   const module = new URL('../../src/core/config/read-or-create-file.js', import.meta.url).href
   // All begin together and take their time, so that each finds no file at first.
   const begin = Date.now() + 1500

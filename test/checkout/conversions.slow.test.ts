@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createConversionCounter } from '../../src/checkout/conversions.js'
 import { createDayCalendar } from '../../src/core/formatting/day-calendar.js'
-import { createFirstVersion } from '../../src/orders/apply-changes.js'
+import { createFirstVersion } from '../../src/orders/change-order.js'
 import type { Order } from '../../src/orders/order.js'
 import { postJson } from '../support/app.js'
 import { startDatabases } from '../support/databases.js'

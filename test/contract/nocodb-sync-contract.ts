@@ -249,6 +249,7 @@ export function nocoDbSyncContract(t: Test, nocoDb: TestNocoDb): void {
     await api('DELETE', getRecordsPath(base), [{ Id: 2 }])
     await passes.reconcileDeletions()
     t.equal(await mirror.get(2), null)
+    t.equal(await mirror.count(), 2)
 
     // The mirror has a change from after the backup.
     const { body: row } = await api('GET', `${getRecordsPath(base)}/1`)

@@ -16,7 +16,7 @@ import { createProgressBar } from '../../src/commands/import-progress.js'
 import { openDatabase } from '../../src/database/open-database.js'
 import { writeCsv } from '../../src/exports/csv-file.js'
 import { writeWorkbook } from '../../src/exports/excel-sheet.js'
-import { applyChanges, cancelOrder, createFirstVersion } from '../../src/orders/apply-changes.js'
+import { applyChanges, cancelOrder, createFirstVersion } from '../../src/orders/change-order.js'
 import { formatImportError } from '../../src/orders/import/import-errors.js'
 import { toImportedOrder } from '../../src/orders/import/validate-row.js'
 import { isOrderNumber, MAX_IMPORTED_ID } from '../../src/orders/order-id.js'
@@ -202,6 +202,11 @@ t.test('continues order numbers after the highest imported CW- number', async (t
     'ignores numbers that are not assigned',
   )
   t.equal(await numbersOf(['CW-999999'], ['CW-1000001', '']), 'CW-1000003', 'of any length')
+  t.equal(
+    await numbersOf(['CW-1000000000000', '', 'CW-1000000000003']),
+    'CW-1000000000004',
+    'and none is given twice although they do not count',
+  )
 })
 
 t.test('assigns further ids after the highest importable id', async (t) => {

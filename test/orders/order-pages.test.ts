@@ -372,6 +372,25 @@ t.test('shows errors at their fields, with the input', async (t) => {
   t.match(await ann.call('GET', `${ORDERS}/${id}`), { version: 1 })
 })
 
+t.test('keeps amounts with three decimals', async (t) => {
+  const { ann } = await startTwoAdmins(t)
+  const { id } = await createOrder(ann, { currency: 'BHD', amountMinor: 1234, co2eKg: 1.234 })
+  const form = await ann.get(`/admin/orders/${id}/edit?group=amounts`)
+  const [amount = '', co2eKg = ''] = [getValue(form, 'amount'), getValue(form, 'co2eKg')]
+  const response = await ann.post(`/admin/orders/${id}/edit?group=amounts`, {
+    version: '1',
+    amount,
+    co2eKg,
+    currency: 'BHD',
+  })
+  t.equal(response.status, 303)
+  t.match(await ann.call('GET', `${ORDERS}/${id}`), {
+    amountMinor: 1234,
+    co2eKg: 1.234,
+    version: 1,
+  })
+})
+
 t.test('shows a conflict with both values, and lets the user decide', async (t) => {
   const { ann, ben } = await startTwoAdmins(t)
   const { id } = await createOrder(ann, { vesselName: 'Aurora' })
@@ -439,6 +458,21 @@ t.test('recognises a repeated request, and confirms it', async (t) => {
     fulfilledAt: null,
     version: 6,
   })
+})
+
+t.test('confirms both of two concurrent requests to undo', async (t) => {
+  const { ann } = await startTwoAdmins(t)
+  const { id } = await createOrder(ann)
+  const page = `/admin/orders/${id}`
+  const twice = (version: string) =>
+    Promise.all([1, 2].map(() => ann.post(`${page}/restore`, { version }, HTMX_HEADERS)))
+  await ann.post(`${page}/status`, { version: '1', status: 'paid' })
+  for (const response of await twice('2')) t.match(toText(response), /is pending again/)
+  await ann.post(`${page}/cancel`, { version: '3' })
+  await ann.call('PATCH', `${ORDERS}/${id}`, { notes: 'a word' })
+  await ann.post(`${page}/cancel`, { version: '5' })
+  for (const response of await twice('5')) t.match(toText(response), /was restored/)
+  t.match(await ann.call('GET', `${ORDERS}/${id}`), { status: 'pending', version: 6 })
 })
 
 t.test('attributes a concurrent change to its author, and does not undo it', async (t) => {

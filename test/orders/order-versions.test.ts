@@ -1,5 +1,5 @@
 import t from 'tap'
-import { applyChanges, cancelOrder, createFirstVersion } from '../../src/orders/apply-changes.js'
+import { applyChanges, cancelOrder, createFirstVersion } from '../../src/orders/change-order.js'
 import { undoLastChange } from '../../src/orders/order-command.js'
 import { listVersions } from '../../src/orders/order-versions.js'
 import type { HistoryEntry, Order } from '../../src/orders/order.js'

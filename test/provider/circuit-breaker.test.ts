@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createCircuitBreaker } from '../../src/provider/circuit-breaker.js'
 
@@ -44,5 +45,29 @@ t.test('opens after consecutive failures, then allows one probe at a time', (t) 
   breaker.succeeded()
   t.ok(breaker.allowRequest())
   t.ok(breaker.allowRequest())
+  t.end()
+})
+
+t.test('allows a request eventually, in any sequence of results', (t) => {
+  const advance = mockClock(t)
+  const step = fc.constantFrom('allow', 'succeeded', 'failed', 'release', 'wait')
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      let pending = 0
+      const breaker = createCircuitBreaker()
+      for (const name of steps) {
+        if (name === 'wait') advance(1_000)
+        else if (name === 'allow') pending += breaker.allowRequest() ? 1 : 0
+        else if (pending > 0) {
+          pending--
+          breaker[name]()
+        }
+      }
+      for (; pending > 0; pending--) breaker.failed()
+      advance(3_000)
+      return breaker.allowRequest()
+    }),
+    { numRuns: 1_000 },
+  )
   t.end()
 })

@@ -418,6 +418,35 @@ t.test('accepts a name shortened by the suggested number of bytes', async (t) =>
   t.ok((await getErrors(buildRequest(shorter + 3))).has('vessel.name'))
 })
 
+t.test('keeps concurrent requests apart', async (t) => {
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      const code = await generate({
+        calculatorType: 'fuel',
+        calculatorData: { fuelType: 'mgo', quantity: i + 1, unit: 'l' },
+        vessel: { name: `Vessel ${i}` },
+        image: { size: 200 + i },
+      })
+      const read = links.read('fuel', code)
+      return { code, i, read }
+    }),
+  )
+  const contents = responses.map(({ code, read }) => ({
+    vessel: read.ok && read.prefill.vessel.name,
+    data: read.ok && read.prefill.calculatorData,
+    width: Buffer.from(code.png.slice(22), 'base64').readUInt32BE(16),
+  }))
+  t.same(
+    contents,
+    responses.map(({ i }) => ({
+      vessel: `Vessel ${i}`,
+      data: { fuelType: 'mgo', quantity: i + 1, unit: 'l' },
+      width: 200 + i,
+    })),
+  )
+  for (const { code } of responses) t.equal(await readQrCode(drawSvg(code.svg)), code.url)
+})
+
 t.test('logs every request, rejected ones too', async (t) => {
   const entries = () => log.filter(({ msg }) => msg === 'qr code')
   // The entry is written after the response.

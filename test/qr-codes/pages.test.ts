@@ -180,6 +180,12 @@ t.test('shows the reason for an invalid link and no calculator', async (t) => {
     ['not yet valid', getPath(future), 'not_yet_valid', /future/],
     ['empty', '/calculator/fuel?data=&sig=', 'empty', /contains no trip/],
     ['a signature alone', `/calculator/fuel?sig=${good.sig}`, 'empty', /contains no trip/],
+    [
+      'twice the data',
+      `${getPath(good)}&data=${good.data}`,
+      'invalid_data',
+      /not contain a valid trip/,
+    ],
     ['20 kB', query('A'.repeat(20_000), good.sig), 'too_long', /longer than any valid link/],
     ['20 kB of signature', query(good.data, 'A'.repeat(20_000)), 'incomplete', /incomplete/],
     ['other characters', query('%00%ff%F0', '%27%22%3Cscript%3E'), 'not_base64', /cut short/],

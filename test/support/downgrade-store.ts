@@ -5,6 +5,7 @@ import { getMigrations, SCHEMA_VERSION } from '../../src/database/migrations.js'
 const INVERSES: readonly [statement: RegExp, inverse: string][] = [
   [/^CREATE TABLE (\w+)/, 'DROP TABLE $1'],
   [/^CREATE INDEX (\w+)/, 'DROP INDEX $1'],
+  [/^INSERT INTO (\w+)/, 'DELETE FROM $1'],
   [/^ALTER TABLE (\w+) ADD COLUMN (\w+)/, 'ALTER TABLE $1 DROP COLUMN $2'],
 ]
 
@@ -13,7 +14,7 @@ function invert(statement: string): string {
     const match = pattern.exec(statement)
     if (match !== null) return match[0].replace(pattern, inverse)
   }
-  throw new Error(`Add to DOWNGRADES how to undo “${statement}”`)
+  throw new Error(`Write how to undo “${statement}”`)
 }
 
 /** Returns the statements that undo a migration. */
@@ -117,6 +118,12 @@ const DOWNGRADES: Readonly<Record<number, readonly string[]>> = {
   19: [`UPDATE api_keys SET scopes = replace(scopes, ',"orders:settle"', '')`],
   18: WITHOUT_STATUS_COLUMNS,
   17: ["INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 0)"],
+  4: [
+    'DROP INDEX orders_by_exception',
+    'ALTER TABLE orders DROP COLUMN exception',
+    'ALTER TABLE orders DROP COLUMN attempt',
+  ],
+  2: ['DROP INDEX orders_by_source_id', 'DROP INDEX changes_placed'],
 }
 
 /** Converts an order database to the schema of an earlier version of Clearwake. */

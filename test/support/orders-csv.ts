@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { importOrders } from '../../src/orders/import/import-orders.js'
-import { Order } from '../../src/orders/order.js'
+import type { Order } from '../../src/orders/order.js'
 
 /** Imports a file into the order database at a path. */
 export async function importInto(
@@ -18,7 +18,35 @@ export async function importInto(
   return outcome
 }
 
-const COLUMNS = Object.keys(Order.properties) as (keyof Order)[]
+/** The columns of an export, in order. */
+const COLUMNS = [
+  'id',
+  'orderNumber',
+  'status',
+  'customerName',
+  'customerEmail',
+  'vesselName',
+  'imoNumber',
+  'calculatorType',
+  'calculatorData',
+  'co2eKg',
+  'amountMinor',
+  'currency',
+  'orderSourceId',
+  'notes',
+  'placedAt',
+  'createdAt',
+  'updatedAt',
+  'fulfilledAt',
+  'cancelledAt',
+  'cancelledFrom',
+  'paidAt',
+  'retirement',
+  'version',
+  'calculation',
+  'origin',
+  'checkout',
+] as const satisfies readonly (keyof Order)[]
 
 /** Quotes a cell (RFC 4180). */
 const quoteCell = (text: string, isRequired = false): string =>

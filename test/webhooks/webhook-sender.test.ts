@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
+import { Registry } from 'prom-client'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import type { Database } from '../../src/database/database.js'
-import { createFirstVersion } from '../../src/orders/apply-changes.js'
+import { createFirstVersion } from '../../src/orders/change-order.js'
 import { createOutboxWorker } from '../../src/outbox/outbox-worker.js'
 import { createEndpoints } from '../../src/webhooks/endpoints.js'
 import { SECRET } from '../support/app.js'
@@ -36,6 +37,7 @@ function start(
     database,
     config: { sessionSecrets, WEBHOOK_ALLOW_LOOPBACK: true },
     log,
+    metrics: new Registry(),
     now: () => clock.now,
     retryDelaysMs,
     delivery: { timeoutMs },

@@ -11,7 +11,7 @@ import { createUseRecorder } from '../../database/use-recorder.js'
 import { API_KEY_SCOPE_NAMES, type ApiKeyScope } from '../permissions.js'
 import { createKey, getKeyHint, hashKey, isWellFormedKey } from './key-format.js'
 
-export const Scope = stringEnum<ApiKeyScope>(API_KEY_SCOPE_NAMES)
+const Scope = stringEnum<ApiKeyScope>(API_KEY_SCOPE_NAMES)
 
 const dateTime = (description: string) => Type.String({ format: 'date-time', description })
 const nullableDateTime = (description: string) =>

@@ -179,5 +179,3 @@ function toRejection(error: unknown): unknown {
   const isOurs = error instanceof Problem || (error as Error).name.startsWith('Database')
   return isOurs ? error : createPasskeyProblem()
 }
-
-export type Passkeys = ReturnType<typeof createPasskeys>

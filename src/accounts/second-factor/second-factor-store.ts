@@ -15,7 +15,7 @@ export interface Passkey {
 }
 
 /** The second factors of an account. */
-export interface SecondFactors {
+interface SecondFactors {
   /** When the authenticator app was added; `null` if there is none */
   appAddedAt: number | null
   passkeys: Passkey[]

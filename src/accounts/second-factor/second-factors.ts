@@ -35,7 +35,7 @@ const normalize = (code: string): string =>
   code.toLowerCase().replace(/[\s-]/g, '').replace(/[il]/g, '1').replace(/o/g, '0')
 
 /** Wrong codes on one known device, or for one account on all other devices */
-const BUDGET: Budget = { limit: 10, windowMs: 15 * MINUTE_MS }
+const CODE_BUDGET: Budget = { limit: 10, windowMs: 15 * MINUTE_MS }
 const STRANGER_DAY_BUDGET: Budget = { limit: 20, windowMs: DAY_MS }
 const MAX_PASSKEYS = 20
 
@@ -133,10 +133,10 @@ export function createSecondFactors(
         stateStore,
         device === null
           ? [
-              [`codes:${account}`, BUDGET],
+              [`codes:${account}`, CODE_BUDGET],
               [`codes:day:${account}`, STRANGER_DAY_BUDGET],
             ]
-          : [[`codes:device:${device}`, BUDGET]],
+          : [[`codes:device:${device}`, CODE_BUDGET]],
       )
       if (waitMs > 0) {
         throw createLimitProblem(

@@ -17,7 +17,7 @@ export interface FactorValue {
 }
 
 /** CO2, CH4 and N2O from burning a kilogram of fuel, kg per kg. */
-export interface CombustionFactors {
+interface CombustionFactors {
   /** MJ per kg */
   lowerCalorificValue: FactorValue
   co2: FactorValue

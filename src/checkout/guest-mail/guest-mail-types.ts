@@ -90,7 +90,7 @@ export const eraseMails = (tx: Queryable, orderId: string, email?: string): Prom
   })
 
 /** The types of emails to guests. They are stored, so never rename a type. */
-export const MAIL_TYPES = [
+const MAIL_TYPES = [
   'order_received',
   'payment_received',
   'certificate_ready',

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { findOrderCertificate } from '../../certificates/certificate-store.js'
-import { isValid } from '../../certificates/certificate.js'
+import { isValid } from '../../certificates/validity.js'
 import { formatMoney } from '../../core/formatting/money-formatter.js'
 import { getNumberFormatter } from '../../core/formatting/number-formatter.js'
 import { HOUR_MS, MINUTE_MS } from '../../core/time.js'

@@ -12,7 +12,7 @@ import type { MessageState } from '../../outbox/messages.js'
 import type { Delivery } from '../../outbox/read-messages.js'
 import { findMailTypes, getPayload, isMailOrder, type MailType } from './guest-mail-types.js'
 
-export const MAIL_TITLES: Record<MailType, string> = {
+const MAIL_TITLES: Record<MailType, string> = {
   order_received: 'Order received',
   payment_received: 'Payment received',
   certificate_ready: 'Certificate ready',

@@ -64,7 +64,10 @@ function toSchemaErrors(error: unknown): string[] {
   )
 }
 
-/** The secret in the data directory. If it is lost, printed codes become invalid. */
+/**
+ * The secret in the data directory, created at the first start. If it is lost, printed codes become
+ * invalid.
+ */
 function readOrCreateSecret(dataDir: string): string {
   const create = () => randomBytes(32).toString('base64url')
   let secret

@@ -147,7 +147,7 @@ export const LOGO_TYPES: Record<string, string> = {
 const MAX_LOGO_BYTES = 200_000
 
 /** Whether a file is a readable image that is small enough for every page. */
-export function isLogoFile(path: string): boolean {
+function isLogoFile(path: string): boolean {
   const file = statSync(path, { throwIfNoEntry: false })
   return (
     extname(path).toLowerCase() in LOGO_TYPES &&

@@ -65,7 +65,7 @@ export const withHeaders = <S extends object>(schema: S, headers: Record<string,
 })
 
 /** Progress of a prerequisite, such as the first sync; 0 of 0 while it is unknown. */
-export interface Progress {
+interface Progress {
   done: number
   total: number
 }

@@ -56,7 +56,7 @@ export function normalizeUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): strin
   return isApiPath(local) ? '/api/%25' : '/%25'
 }
 
-const ROOTS = ['/admin', '/api/admin']
+const ADMIN_ROOTS = ['/admin', '/api/admin']
 const ADMIN_PATH = /^\/(?:api\/)?admin(?![\w-])/i
 
 /** Whether a path or route is in the admin scope: under /admin or /api/admin. */
@@ -65,13 +65,13 @@ export const isAdminPath = (path: string): boolean => ADMIN_PATH.test(path)
 /** Whether a parametric route outside the admin scope, such as `/*`, can match a path in it. */
 export function canMatchAdminPath(route: string): boolean {
   const [fixed = ''] = route.split(/[:*]/, 1)
-  return fixed !== route && ROOTS.some((root) => root.startsWith(fixed.toLowerCase()))
+  return fixed !== route && ADMIN_ROOTS.some((root) => root.startsWith(fixed.toLowerCase()))
 }
 
 /** Whether the URL of a request is in the admin scope. */
 export const isInAdminScope = (url: string): boolean => isAdminPath(decodePath(url) ?? url)
 
-const MAX_LENGTH = 4_000
+const MAX_REDIRECT_LENGTH = 4_000
 
 /**
  * Returns a given redirect target if it is a page of this service for signed-in users, otherwise
@@ -79,7 +79,7 @@ const MAX_LENGTH = 4_000
  */
 export function toSafeRedirectPath(given: unknown): string {
   const fallback = '/admin'
-  if (typeof given !== 'string' || given.length > MAX_LENGTH) return fallback
+  if (typeof given !== 'string' || given.length > MAX_REDIRECT_LENGTH) return fallback
   // Parsed as in browsers, which treat `/\example.com` as another site.
   const base = 'http://service.invalid'
   const url = URL.canParse(given, base) ? new URL(given, base) : null

@@ -7,7 +7,7 @@ export const PAYMENT_MIGRATION: readonly string[] = [
     id TEXT PRIMARY KEY,
     order_id TEXT NOT NULL,
     number INTEGER NOT NULL,            -- 1 for the first of its order
-    state TEXT NOT NULL,                -- PAYMENT_STATES
+    state TEXT NOT NULL,                -- PaymentState
     amount_minor BIGINT NOT NULL,
     currency TEXT NOT NULL,
     session_id TEXT UNIQUE,             -- at Stripe

@@ -5,7 +5,7 @@ import { getNumberFormatter } from '../../core/formatting/number-formatter.js'
 import { getLocale } from '../../core/http/locale.js'
 import { problemResponses } from '../../core/http/problem.js'
 import { emailAddress } from '../../core/validation/email-address.js'
-import { toText } from '../../core/validation/is-object.js'
+import { toText } from '../../core/validation/form-text.js'
 import { checker } from '../../core/validation/validator.js'
 import { isErased } from '../erase-order.js'
 

@@ -19,7 +19,7 @@ export interface ImportProgress {
   onPhase: (phase: string) => void
 }
 
-export type ImportResult = { ok: true; orders: number } | { ok: false; errors: ImportErrors }
+type ImportResult = { ok: true; orders: number } | { ok: false; errors: ImportErrors }
 
 /**
  * Imports a CSV file or an Excel workbook in the format of the export: all orders, or none if there

@@ -1,7 +1,7 @@
 import { unescapeFormula } from '../../core/formatting/formula-escaping.js'
 import type { FieldError } from '../../core/validation/field-errors.js'
 import { parseJson } from '../../core/validation/is-object.js'
-import { createFirstVersion } from '../apply-changes.js'
+import { createFirstVersion } from '../change-order.js'
 import { inferPaidAt } from '../order-status.js'
 import { ImportedOrder } from '../order.js'
 import type { StagedOrder } from '../store/staged-orders.js'

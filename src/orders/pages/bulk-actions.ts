@@ -29,7 +29,7 @@ export interface BulkUpdateResult {
 }
 
 /** Parses selected orders, each `id:version`; drops duplicates and invalid values. */
-export function parseSelection(values: unknown): SelectedOrder[] {
+function parseSelection(values: unknown): SelectedOrder[] {
   return [...new Set([values].flat())].flatMap((text) => {
     const [, id, version] =
       typeof text === 'string' ? (/^(\d{1,16}):(\d{1,10})$/.exec(text) ?? []) : []

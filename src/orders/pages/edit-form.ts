@@ -1,5 +1,5 @@
 import type { Permission } from '../../accounts/permissions.js'
-import { applyChanges } from '../apply-changes.js'
+import { applyChanges } from '../change-order.js'
 import { OrderChanges, type Order } from '../order.js'
 import { getEditPermission } from '../status-permission.js'
 import type { ChangeResult, OrderStore } from '../store/order-store.js'

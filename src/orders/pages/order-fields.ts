@@ -104,7 +104,7 @@ export const getFieldValues = (order: Order): Record<OrderField, string> => ({
 })
 
 /** Submitted fields, as typed and as parsed. */
-export interface ParsedFields {
+interface ParsedFields {
   values: FieldValues
   /** Properties of an order, still to be validated */
   input: Record<string, unknown>

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.js'
-import { createFirstVersion } from '../apply-changes.js'
+import { createFirstVersion } from '../change-order.js'
 import { hashOrder, IDEMPOTENCY_KEY_TTL_MS } from '../idempotency-hashes.js'
 import { formatOrderNumber } from '../order-id.js'
 import type { NewOrder, Order } from '../order.js'

@@ -67,6 +67,14 @@ export function parseOrderNumber(orderNumber: string): number {
   return number <= MAX_IMPORTED_ID ? number : 0
 }
 
+/** Whether an order has this number: those above MAX_IMPORTED_ID are not counted when imported. */
+async function isTaken(tx: Queryable, { numbers }: StagedOrders, number: number): Promise<boolean> {
+  if (number <= MAX_IMPORTED_ID) return false
+  const orderNumber = formatOrderNumber(number)
+  if (numbers.has(orderNumber)) return true
+  return (await tx.query('SELECT 1 FROM orders WHERE order_number = ?', [orderNumber])).length > 0
+}
+
 /** The lowest ID and order number above all existing and staged ones. */
 async function findNextNumbers(tx: Queryable, dialect: Dialect, { ids, numbers }: StagedOrders) {
   const [highest] = await tx.query<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM orders')
@@ -99,11 +107,15 @@ export function importMany(
     let { nextId, nextNumber } = await findNextNumbers(tx, dialect, staged)
     const totals = new TotalsSum(createDayCalendar(await readTimeZone(tx)))
     for (const batch of staged.readBatches()) {
-      const records = batch.map(({ order, by, history }) => {
+      const records = []
+      for (const { order, by, history } of batch) {
         const id = order.id ?? String(nextId++)
+        if (order.orderNumber === null) {
+          while (await isTaken(tx, staged, nextNumber)) nextNumber++
+        }
         const orderNumber = order.orderNumber ?? formatOrderNumber(nextNumber++)
-        return { order: { ...order, id, orderNumber }, by, history }
-      })
+        records.push({ order: { ...order, id, orderNumber }, by, history })
+      }
       await addMany(tx, dialect, records, totals)
     }
     await dialect.continueNumbers(tx, nextNumber)

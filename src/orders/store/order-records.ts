@@ -114,7 +114,7 @@ const UPDATED_COLUMNS = ROW_COLUMNS.filter(
   (name) => !['id', 'placed_at', 'created_at', 'created_by', 'attempt'].includes(name),
 )
 
-export interface OrderChange {
+interface OrderChange {
   before: Order
   after: Order
   by: string

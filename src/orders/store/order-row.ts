@@ -36,6 +36,14 @@ export const READ_NAMES = [
   'origin',
   'checkout',
 ] as const satisfies readonly (keyof OrderRow)[]
+/** The columns that the search text and the sort keys are made of. */
+export const NAME_COLUMNS = [
+  'order_number',
+  'customer_name',
+  'customer_email',
+  'vessel_name',
+  'imo_number',
+] as const satisfies readonly (keyof OrderRow)[]
 /** The sort keys. */
 export const KEY_COLUMNS = ['order_number_key', 'customer_name_key', 'vessel_name_key'] as const
 /** All columns of a row. */
@@ -147,7 +155,7 @@ export const toOrder = (row: ReadRow): Order => ({
 })
 
 /** The fields that the search text and the sort keys are made of. */
-export const toNames = (row: ReadRow) => ({
+export const toNames = (row: Pick<OrderRow, (typeof NAME_COLUMNS)[number]>) => ({
   orderNumber: row.order_number,
   customerName: row.customer_name,
   customerEmail: row.customer_email,

@@ -1,15 +1,15 @@
 import type { DayCalendar } from '../../core/formatting/day-calendar.js'
 import { Problem } from '../../core/http/problem.js'
 import type { DatabaseSource } from '../../database/stream-rows.js'
-import type { ChangeOutcome } from '../apply-changes.js'
+import type { ChangeOutcome } from '../change-order.js'
 import type { OrderCommand } from '../order-command.js'
 import type { OrderEvent } from '../order-event.js'
 import type { OrderFilters, OrderSort } from '../order-filters.js'
+import type { HistoryEntry, NewOrder, Order } from '../order.js'
 import type { DayRange } from './conditions.js'
 import type { OrderStatistics, OrderSummary } from './statistics.js'
 
 export type { DayRange, OrderStatistics, OrderSummary }
-import type { HistoryEntry, NewOrder, Order } from '../order.js'
 
 /** The user who changes an order, and the versions that the change applies to. */
 export interface ChangeContext {

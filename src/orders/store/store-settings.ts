@@ -3,7 +3,7 @@ import { FOLDING_VERSION } from '../../core/formatting/fold-text.js'
 import { Problem } from '../../core/http/problem.js'
 import type { Database, Queryable } from '../../database/database.js'
 import { DIALECTS } from './dialect.js'
-import { KEY_COLUMNS, toNames, toSortKeys, type OrderRow } from './order-row.js'
+import { KEY_COLUMNS, NAME_COLUMNS, toNames, toSortKeys, type OrderRow } from './order-row.js'
 import { toSearchText } from './search-text.js'
 import { recountTotals } from './totals.js'
 
@@ -39,6 +39,9 @@ export async function setTimeZone(database: Database, timeZone: string): Promise
 
 const BATCH_SIZE = 1_000
 
+const COLUMNS = ['id', ...NAME_COLUMNS, ...KEY_COLUMNS] as const
+type FoldedRow = Pick<OrderRow, (typeof COLUMNS)[number]> & { text: string }
+
 /** Recomputes the search texts and sort keys of a batch of orders; returns the last ID. */
 function foldBatch(database: Database, lastId: number): Promise<number | undefined> {
   const dialect = DIALECTS[database.engine]
@@ -48,8 +51,9 @@ function foldBatch(database: Database, lastId: number): Promise<number | undefin
       `SELECT id FROM orders WHERE id > ? ORDER BY id LIMIT ${BATCH_SIZE} ${dialect.forUpdate}`,
       [lastId],
     )
-    const rows = await tx.query<OrderRow & { text: string }>(
-      `SELECT orders.*, text FROM orders JOIN ${dialect.texts} ON texts.id = orders.id
+    const rows = await tx.query<FoldedRow>(
+      `SELECT ${COLUMNS.map((name) => `orders.${name}`).join(', ')}, text
+       FROM orders JOIN ${dialect.texts} ON texts.id = orders.id
        WHERE orders.id > ? ORDER BY orders.id LIMIT ${BATCH_SIZE}`,
       [lastId],
     )

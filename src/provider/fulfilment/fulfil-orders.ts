@@ -69,16 +69,20 @@ export function createFulfilment(
   findProblem: (order: Order) => Promise<string | null>,
 ) {
   const maxInFlightMs = MAX_RECORDING_MS + source.maxRequestMs
-  /** When this process started attempts, by reference and the monotonic clock */
+  /**
+   * When this process started attempts, by reference and the monotonic clock. Those older than
+   * `maxInFlightMs` are deleted when another attempt starts.
+   */
   const startTimes = new Map<string, number>()
   const providerCheck = createProviderCheck(store, source)
 
   function startTimer({ reference }: FulfilmentAttempt): void {
-    startTimes.set(reference, performance.now())
-    setTimeout(() => startTimes.delete(reference), maxInFlightMs).unref()
+    const now = performance.now()
+    for (const [old, time] of startTimes) if (now - time > maxInFlightMs) startTimes.delete(old)
+    startTimes.set(reference, now)
   }
 
-  /** How long ago an attempt started, ms; by the wall clock for attempts of other processes. */
+  /** How long ago an attempt started, ms; by the wall clock if its start is not in memory. */
   function getElapsedMs({ reference, sentAt }: FulfilmentAttempt): number {
     const startedAt = startTimes.get(reference)
     return startedAt === undefined ? Date.now() - Date.parse(sentAt) : performance.now() - startedAt
