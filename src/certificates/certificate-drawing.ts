@@ -42,7 +42,9 @@ const conifer = (x: number, y: number, size: number): string =>
 const mangrove = (x: number, y: number, size: number): Shape[] => [
   {
     d: [-0.9, -0.45, 0.4, 0.85]
-      .map((dx) => `M${x} ${y - size}Q${x + dx * size * 0.8} ${y - 0.8 * size} ${x + dx * size} ${y}`)
+      .map(
+        (dx) => `M${x} ${y - size}Q${x + dx * size * 0.8} ${y - 0.8 * size} ${x + dx * size} ${y}`,
+      )
       .join(''),
     colour: '#5b4636',
     lineWidth: 0.12 * size,
@@ -96,7 +98,9 @@ const LANDMARKS = {
   ],
   forest: [
     {
-      d: [690, 745, 800, 870, 930, 985, 1060].map((x) => conifer(x, 612 - (x - 690) / 8, 26)).join(''),
+      d: [690, 745, 800, 870, 930, 985, 1060]
+        .map((x) => conifer(x, 612 - (x - 690) / 8, 26))
+        .join(''),
       colour: GREEN[0],
     },
     {
@@ -117,7 +121,10 @@ const LANDMARKS = {
   ],
   rocks: [
     { d: 'M670 640L800 500L840 520L870 498L1000 600L1060 640Z', colour: '#3f5f68' },
-    { d: 'M745 560L800 500L840 520L870 498L905 526L868 560L838 542L800 572L776 546Z', colour: '#eef6f5' },
+    {
+      d: 'M745 560L800 500L840 520L870 498L905 526L868 560L838 542L800 572L776 546Z',
+      colour: '#eef6f5',
+    },
     { d: 'M722 608H984M700 624H1010', colour: '#5d7f86', lineWidth: 6 },
   ],
   lighthouse: [

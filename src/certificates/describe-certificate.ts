@@ -54,7 +54,10 @@ function listProof({ retirement, provider }: CertificateContent, formatDate: For
     ...toFact('Registry', [retirement?.registry]),
     ...toFact('Reference', [retirement?.reference]),
     ...toFact('Retired on', [retirement ? formatRetirementDate(retirement, formatDate) : null]),
-    ...toFact('Standard', [retirement?.standard, vintage === undefined ? null : `Vintage ${vintage}`]),
+    ...toFact('Standard', [
+      retirement?.standard,
+      vintage === undefined ? null : `Vintage ${vintage}`,
+    ]),
     ...toFact('Provider', [provider?.name, provider && `Reference ${provider.orderId}`]),
     ...toFact('Serial numbers', provider?.serialNumbers ?? [], true),
   ]

@@ -25,7 +25,9 @@ const MARGIN = 48
 const INNER_WIDTH = WIDTH - 2 * MARGIN
 
 const HEADER_HEIGHT = 58
-const MIN_DRAWING_HEIGHT = 128
+/** Below this height, the boat and the landmarks are drawn flatter. */
+const FULL_DRAWING_HEIGHT = 128
+const MIN_DRAWING_HEIGHT = 104
 const MAX_DRAWING_HEIGHT = 400
 const QR_SIZE = 76
 const FOOTER_TOP = HEIGHT - 34 - QR_SIZE
@@ -173,12 +175,13 @@ function drawHeader(pen: Pen, { brandName, logoPath, view }: CertificateSheet): 
 /** Draws the sea and the coast across the page; their sky fills the height. */
 function drawScene(doc: Doc, { shapes }: Drawing, top: number, height: number): void {
   const scale = WIDTH / DRAWING.width
-  const skyTop = DRAWING.height - height / scale
+  const scaleY = scale * Math.min(1, height / FULL_DRAWING_HEIGHT)
+  const skyTop = DRAWING.height - height / scaleY
   doc.save().rect(0, top, WIDTH, height).clip()
-  doc.translate(0, top - skyTop * scale).scale(scale)
+  doc.translate(0, top - skyTop * scaleY).scale(scale, scaleY)
   const sky = doc.linearGradient(0, skyTop, 0, DRAWING.horizon)
   SKY.forEach((colour, i) => sky.stop(i / (SKY.length - 1), colour))
-  doc.rect(0, skyTop, DRAWING.width, height / scale).fill(sky)
+  doc.rect(0, skyTop, DRAWING.width, height / scaleY).fill(sky)
   doc.lineCap('round').lineJoin('round')
   for (const { d, colour, lineWidth } of shapes) {
     if (lineWidth === undefined) doc.path(d).fill(colour)
@@ -298,7 +301,7 @@ function layOutFacts(pen: Pen, getParent: () => Element, facts: readonly Fact[])
   function layOutList({ label, lines }: Fact): Block[] {
     const columns = [3, 2].find((count) => {
       const width = (INNER_WIDTH - (count - 1) * COLUMN_GAP) / count
-      return lines.every((line) => setText(line, { ...VALUE, width, sizes: [9] }).lineCount === 1)
+      return lines.every((line) => setText(line, { ...VALUE, width, sizes: [8.5] }).lineCount === 1)
     })
     const count = Math.min(columns ?? 1, lines.length)
     const width = (INNER_WIDTH - (count - 1) * COLUMN_GAP) / count
@@ -308,7 +311,7 @@ function layOutFacts(pen: Pen, getParent: () => Element, facts: readonly Fact[])
     for (let i = 0; i < lines.length; i += count) {
       const values = lines
         .slice(i, i + count)
-        .map((line) => setText(line, { ...VALUE, width, sizes: [9] }))
+        .map((line) => setText(line, { ...VALUE, width, sizes: [8.5] }))
       const isLast = i + count >= lines.length
       rows.push({
         height: Math.max(...values.map(({ height }) => height)) + (isLast ? ROW_GAP : 1),
@@ -477,7 +480,7 @@ export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts
   const getFree = (statement: Block): number =>
     [statement, ...rest].reduce((free, { height }) => free - height, bottom - HEADER_HEIGHT)
   const large = layOutStatement(pen, view, false)
-  const isCompact = getFree(large) < MIN_DRAWING_HEIGHT
+  const isCompact = getFree(large) < FULL_DRAWING_HEIGHT
   const statement = isCompact ? layOutStatement(pen, view, true) : large
   const blocks = [statement, ...rest]
   // The drawing fills what the text leaves.
@@ -490,7 +493,8 @@ export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts
   let top = HEADER_HEIGHT + drawingHeight + Math.max(0, (free - drawingHeight) / 2)
   blocks.forEach((block, i) => {
     const needed = block.height + (block.isHeading ? (blocks[i + 1]?.height ?? 0) : 0)
-    if (top + needed > bottom + 1) {
+    // The gap below the last row may be cut off.
+    if (top + needed - ROW_GAP > bottom) {
       top = startPage(pen, sheet)
       bottom = HEIGHT - 48
     }

@@ -472,21 +472,25 @@ t.test('a PDF is tagged, with a title and a language', SKIP_WITHOUT_POPPLER, asy
   t.match(source, /\/Alt \(A sailing boat off a coast with a lighthouse\.\)/)
 })
 
-t.test('a PDF is one page, and continues on another one if it is long', SKIP_WITHOUT_POPPLER, async (t) => {
-  const countPages = async (content: CertificateContent) =>
-    Number(/Pages: +(\d+)/.exec(await readPdfInfo(t, await drawContent(content)))?.[1])
-  const { provider } = CONTENT
-  if (!provider) throw new Error('no provider')
-  t.equal(await countPages(CONTENT), 1)
-  t.equal(await countPages(OLD_CONTENT), 1)
-  t.equal(await countPages(toPublished({ ...CONTENT, isPublic: false })), 1)
-  const serialNumbers = Array.from({ length: 20 }, (_, i) => `${'SERIAL-'.repeat(13)}${i}`)
-  const long = { ...CONTENT, provider: { ...provider, serialNumbers } }
-  t.equal(await countPages(long), 2)
-  const text = await readPdfText(t, await drawContent(long))
-  for (const serial of serialNumbers) t.ok(text.includes(serial), serial)
-  t.match(text, 'continued')
-})
+t.test(
+  'a PDF is one page, and continues on another one if it is long',
+  SKIP_WITHOUT_POPPLER,
+  async (t) => {
+    const countPages = async (content: CertificateContent) =>
+      Number(/Pages: +(\d+)/.exec(await readPdfInfo(t, await drawContent(content)))?.[1])
+    const { provider } = CONTENT
+    if (!provider) throw new Error('no provider')
+    t.equal(await countPages(CONTENT), 1)
+    t.equal(await countPages(OLD_CONTENT), 1)
+    t.equal(await countPages(toPublished({ ...CONTENT, isPublic: false })), 1)
+    const serialNumbers = Array.from({ length: 20 }, (_, i) => `${'SERIAL-'.repeat(13)}${i}`)
+    const long = { ...CONTENT, provider: { ...provider, serialNumbers } }
+    t.equal(await countPages(long), 2)
+    const text = await readPdfText(t, await drawContent(long))
+    for (const serial of serialNumbers) t.ok(text.includes(serial), serial)
+    t.match(text, 'continued')
+  },
+)
 
 t.test('certificates of earlier versions say what they do not prove', async (t) => {
   const service = await startAutoFulfilment(t)
@@ -579,7 +583,13 @@ t.test(
   'Chinese, Japanese and Korean names and names that mix scripts are in the PDF',
   SKIP_WITHOUT_POPPLER,
   async (t) => {
-    for (const name of ['王小明', '张伟 (Zhang)', '김철수 王', 'Šárka 明 Ωμέγα', 'ヨットクラブ（Ann）']) {
+    for (const name of [
+      '王小明',
+      '张伟 (Zhang)',
+      '김철수 王',
+      'Šárka 明 Ωμέγα',
+      'ヨットクラブ（Ann）',
+    ]) {
       t.match(await readPdfText(t, await draw(name)), name)
     }
   },
