@@ -177,11 +177,12 @@ function drawScene(doc: Doc, { shapes }: Drawing, top: number, height: number): 
   const scale = WIDTH / DRAWING.width
   const scaleY = scale * Math.min(1, height / FULL_DRAWING_HEIGHT)
   const skyTop = DRAWING.height - height / scaleY
-  doc.save().rect(0, top, WIDTH, height).clip()
+  // One point wider than the page, so that viewers show no line at its edges.
+  doc.save().rect(-1, top, WIDTH + 2, height).clip()
   doc.translate(0, top - skyTop * scaleY).scale(scale, scaleY)
   const sky = doc.linearGradient(0, skyTop, 0, DRAWING.horizon)
   SKY.forEach((colour, i) => sky.stop(i / (SKY.length - 1), colour))
-  doc.rect(0, skyTop, DRAWING.width, height / scaleY).fill(sky)
+  doc.rect(-4, skyTop, DRAWING.width + 8, height / scaleY).fill(sky)
   doc.lineCap('round').lineJoin('round')
   for (const { d, colour, lineWidth } of shapes) {
     if (lineWidth === undefined) doc.path(d).fill(colour)
@@ -382,20 +383,20 @@ function layOutProof(pen: Pen, { proof, proofLinks, proofNote }: CertificateView
       draw: (top) => drawElement(pen, getSection(), 'P', () => note.write(MARGIN, top)),
     })
   }
-  for (const { text, url } of proofLinks) {
+  proofLinks.forEach(({ text, url }, i) => {
     const link = setText(`${text}: ${url}`, {
       width: INNER_WIDTH,
       sizes: [10, 9, 8],
       colour: COLOURS.accent,
     })
     blocks.push({
-      height: link.height + 4,
+      height: link.height + (i < proofLinks.length - 1 ? 3 : ROW_GAP),
       draw: (top) => {
         const paragraph = addElement(pen, getSection(), 'P')
         drawLink(pen, paragraph, link, [MARGIN, top, INNER_WIDTH, link.height], url)
       },
     })
-  }
+  })
   if (proof.length > 0) blocks.push(...layOutFacts(pen, getSection, proof))
   return blocks.map((block) => ({
     ...block,
