@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { openSync, type Font } from 'fontkit'
 import { ConfigError } from '../core/config/config-part.js'
 import { getDirection, splitDirections, type Direction } from './text-direction.js'
@@ -30,7 +31,7 @@ const nameScript = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
 /** A font of a certificate; `other` is CERTIFICATE_FONT. */
-export type FontName = 'regular' | 'bold' | 'other' | 'japanese'
+export type FontName = 'regular' | 'bold' | 'other' | 'japanese' | 'chinese' | 'korean'
 
 /**
  * OpenType features of a font. Inter's contextual alternates are off, because they mainly affect
@@ -46,7 +47,6 @@ export interface TextRun {
 }
 
 const require = createRequire(import.meta.url)
-const openPackage = (file: string): Font => openFont(require.resolve(`@expo-google-fonts/${file}`))
 
 function openFont(path: string): Font {
   const font = openSync(path)
@@ -102,17 +102,25 @@ const canWrite = (font: Font, text: string): boolean =>
       IGNORABLE.test(character) || font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0),
   )
 
-/** The font files in @expo-google-fonts. */
+/** The font files: their packages, and their paths from the main files of the packages. */
 const FILES = {
-  regular: 'inter/400Regular/Inter_400Regular.ttf',
-  bold: 'inter/600SemiBold/Inter_600SemiBold.ttf',
-  japanese: 'noto-sans-jp/400Regular/NotoSansJP_400Regular.ttf',
-}
+  regular: ['@expo-google-fonts/inter', '400Regular/Inter_400Regular.ttf'],
+  bold: ['@expo-google-fonts/inter', '600SemiBold/Inter_600SemiBold.ttf'],
+  japanese: ['@expo-google-fonts/noto-sans-jp', '400Regular/NotoSansJP_400Regular.ttf'],
+  chinese: ['@embedpdf/fonts-sc', '../fonts/NotoSansHans-Regular.otf'],
+  korean: ['@expo-google-fonts/gowun-dodum', '400Regular/GowunDodum_400Regular.ttf'],
+} as const
+
+/** Fonts for what Inter lacks, in the order of preference: Japanese names look right in their own. */
+const FALLBACKS = ['japanese', 'chinese', 'korean'] as const
+
+const openPackage = ([name, path]: readonly [string, string]): Font =>
+  openFont(join(dirname(require.resolve(name)), path))
 
 /**
- * Opens the fonts of certificates: Inter (Latin, Greek and Cyrillic), the operator's font, and Noto
- * Sans JP (Japanese, and the Chinese characters that Japanese uses). Throws ConfigError if the
- * operator's font cannot be read.
+ * Opens the fonts of certificates: Inter (Latin, Greek and Cyrillic), the operator's font, Noto Sans
+ * JP (Japanese, and the Chinese characters that Japanese uses), Noto Sans Hans (all others) and
+ * Gowun Dodum (Korean). Throws ConfigError if the operator's font cannot be read.
  *
  * @param otherPath CERTIFICATE_FONT, for characters that Inter does not contain
  */
@@ -120,7 +128,7 @@ export function openCertificateFonts(otherPath: string | undefined) {
   const other = otherPath === undefined ? null : openOther(otherPath)
   const opened = new Map<FontName, Font>(other && [['other', other]])
 
-  /** Opens a font when it is first needed; Noto Sans JP takes 100 ms. */
+  /** Opens a font when it is first needed; the large ones take 100 ms each. */
   function get(name: FontName): Font {
     const font = opened.get(name) ?? (name === 'other' ? null : openPackage(FILES[name]))
     if (font === null) throw new Error('CERTIFICATE_FONT is not set')
@@ -128,7 +136,7 @@ export function openCertificateFonts(otherPath: string | undefined) {
     return font
   }
 
-  const candidates: FontName[] = other ? ['other', 'japanese'] : ['japanese']
+  const candidates: FontName[] = other ? ['other', ...FALLBACKS] : [...FALLBACKS]
   const findFont = (text: string, weight: FontName): FontName | null =>
     [weight, ...candidates].find((name) => canWrite(get(name), text)) ?? null
 

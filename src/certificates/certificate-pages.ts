@@ -1,11 +1,11 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { formatRoundedMass, type PageFormat } from '../core/formatting/mass-formatter.js'
-import { withUnit } from '../core/formatting/number-formatter.js'
+import type { PageFormat } from '../core/formatting/mass-formatter.js'
 import { createQrMatrix, renderSvg, toSvgDataUrl } from '../core/html/qr-image.js'
 import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
-import { formatRetirementDate } from '../orders/labels.js'
+import { createDrawing, renderDrawingSvg } from './certificate-drawing.js'
 import { getCertificateNumber, toPublished, type Certificate } from './certificate.js'
+import { describeCertificate } from './describe-certificate.js'
 import type { CertificateState } from './order-certificates.js'
 
 /** Quiet zone, in modules (ISO/IEC 18004, section 9.1) */
@@ -14,26 +14,15 @@ const QR_SIZE = 240
 
 /** The public page of a valid certificate: only what the guest chose to publish. */
 function buildCertificateView(certificate: Certificate, url: string, format: PageFormat) {
-  const content = toPublished(certificate.content)
-  const { provider, retirement = null } = content
+  const view = describeCertificate(certificate, toPublished(certificate.content), {
+    numbers: format.numbers,
+    formatDate: format.time,
+  })
   return {
-    ...content,
-    number: getCertificateNumber(certificate),
-    mass: `${formatRoundedMass(content.co2eKg, format.numbers)} of CO₂e`,
-    exactMass: `${withUnit(format.numbers.exact(content.co2eKg), 'kg')} of CO₂e`,
-    orderedOn: content.orderedAt === undefined ? null : format.time(content.orderedAt),
-    issuedOn: format.time(certificate.issuedAt),
-    retirement: retirement && {
-      ...retirement,
-      retiredOn: formatRetirementDate(retirement, format.time),
-    },
-    provider: provider && {
-      ...provider,
-      links: [
-        { href: provider.certificateUrl, text: 'Provider’s certificate' },
-        { href: provider.registryUrl, text: 'Entry in the registry' },
-      ].filter(({ href }) => href !== null),
-    },
+    ...view,
+    isPublic: certificate.content.isPublic,
+    summary: `${view.beneficiary ?? 'The holder of this certificate'} has funded the retirement of carbon credits for ${view.mass}. The trip’s own emissions are unchanged.`,
+    drawing: renderDrawingSvg(view.drawing),
     url,
     qrCode: toSvgDataUrl(renderSvg(createQrMatrix(url, 'M'), QR_SIZE, QR_MARGIN)),
   }
@@ -65,6 +54,7 @@ function showWithdrawn(reply: FastifyReply, { certificate, withdrawal }: Certifi
       number: getCertificateNumber(certificate),
       issuedOn: reply.server.certificates.formatDate(certificate.issuedAt),
       isReplaced: withdrawal === 'replaced',
+      drawing: renderDrawingSvg(createDrawing(certificate.content.projects)),
     },
   )
 }

@@ -1,10 +1,11 @@
 import { extname } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { getNumberFormatter } from '../core/formatting/number-formatter.js'
 import { startWorker, toWorkerError } from '../database/start-worker.js'
 import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
-import { formatRetirementDate } from '../orders/labels.js'
 import type { CertificateFonts } from './certificate-fonts.js'
-import { getCertificateNumber, type Certificate, type CertificateContent } from './certificate.js'
+import type { Certificate, CertificateContent } from './certificate.js'
+import { describeCertificate } from './describe-certificate.js'
 import type { CertificateSheet } from './draw-certificate.js'
 
 /** About 50 kB each */
@@ -68,12 +69,11 @@ export function createCertificatePdfs({ brand, config, publicBaseUrl }: FastifyI
 
   function draw(certificate: Certificate, content: CertificateContent): Promise<Buffer> {
     const sheet = {
-      content,
-      number: getCertificateNumber(certificate),
+      view: describeCertificate(certificate, content, {
+        numbers: getNumberFormatter('en-GB'),
+        formatDate,
+      }),
       issuedAt: certificate.issuedAt,
-      issuedOn: formatDate(certificate.issuedAt),
-      orderedOn: content.orderedAt === undefined ? null : formatDate(content.orderedAt),
-      retiredOn: content.retirement ? formatRetirementDate(content.retirement, formatDate) : null,
       url: getUrl(certificate.code),
       brandName: brand.name,
       logoPath: logoPath !== undefined && isPrintableLogo(logoPath) ? logoPath : null,

@@ -19,7 +19,8 @@ export interface CertificateContent {
   /** Mass of the carbon credits, kg CO2e */
   co2eKg: number
   portfolioName: string | null
-  projects: { name: string; country: string | null }[]
+  /** The type is missing if the provider does not state it, and in certificates of earlier versions */
+  projects: { name: string; country: string | null; kind?: string | null }[]
   /** Evidence entered by staff; missing in certificates of earlier versions */
   retirement?: Retirement | null
   /** `null` if the carbon credits were bought elsewhere */

@@ -1,24 +1,16 @@
 import { readFileSync } from 'node:fs'
 import PDFDocument from 'pdfkit'
-import { formatRoundedMass } from '../core/formatting/mass-formatter.js'
-import { getNumberFormatter, withUnit } from '../core/formatting/number-formatter.js'
 import { createQrMatrix } from '../core/html/qr-image.js'
-import { getFeatures, type CertificateFonts, type FontName } from './certificate-fonts.js'
-import type { CertificateContent } from './certificate.js'
-import { fitText, type TextBox } from './fit-text.js'
+import { DRAWING, SHORE, SKY, type Drawing } from './certificate-drawing.js'
+import type { CertificateFonts } from './certificate-fonts.js'
+import type { CertificateView, Fact } from './describe-certificate.js'
+import { createTextSetter, type SetText, type TextBlock } from './pdf-text.js'
 
 /** What the PDF of a certificate shows. */
 export interface CertificateSheet {
-  content: CertificateContent
-  number: string
+  view: CertificateView
   /** ISO 8601 */
   issuedAt: string
-  /** Formatted date */
-  issuedOn: string
-  /** Formatted date; `null` if it is not recorded */
-  orderedOn: string | null
-  /** Formatted date; `null` if the retirement is not recorded */
-  retiredOn: string | null
   /** Address of the certificate's page */
   url: string
   brandName: string
@@ -26,27 +18,35 @@ export interface CertificateSheet {
   logoPath: string | null
 }
 
-// A4 landscape, points
-const WIDTH = 841.89
-const HEIGHT = 595.28
-const MARGIN = 54
+// A4 portrait, points
+const WIDTH = 595.28
+const HEIGHT = 841.89
+const MARGIN = 48
 const INNER_WIDTH = WIDTH - 2 * MARGIN
+
+const HEADER_HEIGHT = 58
+/** Below this height, the boat and the landmarks are drawn flatter. */
+const FULL_DRAWING_HEIGHT = 128
+const MIN_DRAWING_HEIGHT = 104
+const MAX_DRAWING_HEIGHT = 400
+const QR_SIZE = 76
+const FOOTER_TOP = HEIGHT - 34 - QR_SIZE
+const COLUMNS = 3
+const COLUMN_GAP = 16
+const COLUMN_WIDTH = (INNER_WIDTH - (COLUMNS - 1) * COLUMN_GAP) / COLUMNS
+/** Texts with more lines in a column get the whole width. */
+const MAX_COLUMN_LINES = 3
+const PANEL_PADDING = 14
+const ROW_GAP = 8
+const SECTION_GAP = 14
 
 const COLOURS = {
   ink: '#0b2530',
   muted: '#486069',
   accent: '#00656a',
-  line: '#9fb2b8',
-  waves: ['#e9f4f3', '#cfe7e5', '#063844'],
-  onDeep: '#f2fbfa',
+  line: '#c3d2d5',
+  panel: '#eef6f5',
 }
-
-const QR_SIZE = 104
-const COLUMN_TOP = 380
-const COLUMN_WIDTH = 190
-const COLUMN_GAP = 16
-const MAX_PROJECTS = 4
-const MAX_SERIALS = 2
 
 const TITLE = 'Carbon credit retirement certificate'
 
@@ -58,262 +58,407 @@ const LOGO = [
 ]
 
 type Doc = PDFKit.PDFDocument
+type Element = PDFKit.PDFStructureElement
+type Box = [x: number, y: number, width: number, height: number]
 
-/** Draws content that assistive technology reads as an element of this type. */
-type Tag = (
-  type: 'H1' | 'P' | 'Figure' | 'Link',
-  draw: (element: PDFKit.PDFStructureElement) => void,
-  alt?: string,
-) => void
-
-/** Creates the structure of the document (ISO 32000-1, section 14.7). */
-function createTagger(doc: Doc): Tag {
-  const root = doc.struct('Document')
-  doc.addStructure(root)
-  return (type, draw, alt) => {
-    const element = doc.struct(type, alt === undefined ? {} : { alt })
-    root.add(element)
-    element.add(() => draw(element))
-  }
+/** Content of a page that is not broken. */
+interface Block {
+  height: number
+  draw: (top: number) => void
+  /** Whether it stays with the block below */
+  isHeading?: boolean
 }
 
-/** Makes an area of an element a link. */
-const addLink = (
-  doc: Doc,
-  structParent: PDFKit.PDFStructureElement,
-  [x, y, width, height]: [number, number, number, number],
-  url: string,
-) =>
-  // PDFKit's types lack the option.
-  doc.link(x, y, width, height, url, { structParent } as PDFKit.Mixins.AnnotationOption)
+/** What the parts of a certificate are drawn with. */
+interface Pen {
+  doc: Doc
+  root: Element
+  setText: SetText
+}
+
+/** Adds an element to the structure of the document (ISO 32000-1, section 14.7). */
+function addElement(
+  { doc }: Pen,
+  parent: Element,
+  type: string,
+  options: PDFKit.Mixins.StructureElementOptions = {},
+): Element {
+  const element = doc.struct(type, options)
+  parent.add(element)
+  return element
+}
+
+/** Adds an element when it is first drawn in, because elements are read in the order of addition. */
+function deferElement(pen: Pen, getParent: () => Element, type: string): () => Element {
+  let element: Element | null = null
+  return () => (element ??= addElement(pen, getParent(), type))
+}
+
+/** Draws content that assistive technology reads as an element of this type. */
+function drawElement(pen: Pen, parent: Element, type: string, draw: () => void): Element {
+  const element = addElement(pen, parent, type)
+  element.add(draw)
+  return element
+}
+
+/** Draws a picture that assistive technology describes. */
+function drawFigure(pen: Pen, alt: string, [x, y, width, height]: Box, draw: () => void): void {
+  // PDFKit's types lack `bbox`.
+  const options: object = { alt, bbox: [x, y, x + width, y + height] }
+  addElement(pen, pen.root, 'Figure', options).add(draw)
+}
 
 /** Draws content that assistive technology skips. */
-function drawArtifact(doc: Doc, draw: () => void): void {
+function drawArtifact({ doc }: Pen, draw: () => void): void {
   doc.markContent('Artifact', { type: 'Layout' })
   draw()
   doc.endMarkedContent()
 }
 
-type TextStyle = Partial<TextBox> &
-  Pick<TextBox, 'width'> & { colour?: string; isRightAligned?: boolean }
-
-type Write = ReturnType<typeof createWriter>
-
-/** Creates a function that writes a block of text and returns the top of the next block. */
-function createWriter(doc: Doc, fonts: CertificateFonts) {
-  const registered = new Set<FontName>()
-  const writeRun = (text: string, font: FontName, size: number, x: number, baseline: number) => {
-    // PDFKit accepts open fonts; its types do not say so.
-    if (!registered.has(font)) doc.registerFont(font, fonts.get(font) as unknown as Uint8Array)
-    registered.add(font)
-    doc
-      .font(font)
-      .fontSize(size)
-      .text(text, x, baseline, {
-        lineBreak: false,
-        baseline: 'alphabetic',
-        // Without `features`, PDFKit splits the text, which puts right-to-left words in the wrong
-        // order. Its types do not allow an object.
-        features: getFeatures(font) as unknown as [],
-      })
-  }
-
-  return (text: string, x: number, top: number, style: TextStyle): number => {
-    const { sizes = [11], maxLines = 1, weight = 'regular', width } = style
-    const { size, lines } = fitText(fonts, text, { weight, width, maxLines, sizes })
-    doc.fillColor(style.colour ?? COLOURS.ink)
-    let baseline = top + size
-    for (const line of lines) {
-      let left = style.isRightAligned ? x + width - line.width : x
-      for (const run of line.runs) {
-        writeRun(run.text, run.font, size, left, baseline)
-        left += fonts.measure(run) * size
-      }
-      // So that the last word is not read together with the first one of the next line.
-      writeRun(' ', weight, size, left, baseline)
-      baseline += size * 1.25
-    }
-    return baseline - size
-  }
-}
-
-function drawWaves(doc: Doc): void {
-  COLOURS.waves.forEach((colour, i) => {
-    const top = 518 + i * 19
-    const length = WIDTH / 3
-    const start = -length * (i * 0.31)
-    let path = `M${start} ${top}`
-    for (let x = start; x < WIDTH; x += length) {
-      path += `q${length / 4} -16 ${length / 2} 0t${length / 2} 0`
-    }
-    doc.path(`${path}V${HEIGHT}H${start}Z`).fill(colour)
-  })
+/** Writes text that links to an address. */
+function drawLink(pen: Pen, parent: Element, block: TextBlock, box: Box, url: string): void {
+  const link = drawElement(pen, parent, 'Link', () => block.write(box[0], box[1]))
+  // PDFKit's types lack the options. `Contents` is what assistive technology reads.
+  const options = { structParent: link, Contents: new String(url) }
+  pen.doc.link(...box, url, options as unknown as PDFKit.Mixins.AnnotationOption)
 }
 
 /** Draws the logo; returns its width with the gap. */
 function drawLogo(doc: Doc, logoPath: string | null): number {
+  const size = 26
   if (logoPath === null) {
-    const size = 30
     doc
       .save()
-      .translate(MARGIN, 44)
+      .translate(MARGIN, (HEADER_HEIGHT - size) / 2)
       .scale(size / 32)
     doc.lineWidth(2.2).lineCap('round').lineJoin('round')
     for (const path of LOGO) doc.path(path).stroke(COLOURS.accent)
     doc.restore()
-    return size + 10
+    return size + 9
   }
   try {
-    doc.image(readFileSync(logoPath), MARGIN, 42, { fit: [120, 34], valign: 'center' })
-    return 132
+    const height = 34
+    const top = (HEADER_HEIGHT - height) / 2
+    doc.image(readFileSync(logoPath), MARGIN, top, { fit: [110, height], valign: 'center' })
+    return 122
   } catch {
     // The image is damaged. The name is enough.
     return 0
   }
 }
 
-function drawBrand(
-  doc: Doc,
-  write: Write,
-  tag: Tag,
-  { brandName, logoPath }: CertificateSheet,
-): void {
+/** Draws who issued the certificate, and its number. */
+function drawHeader(pen: Pen, { brandName, logoPath, view }: CertificateSheet): void {
   let left = MARGIN
-  drawArtifact(doc, () => {
-    left += drawLogo(doc, logoPath)
+  drawArtifact(pen, () => {
+    left += drawLogo(pen.doc, logoPath)
   })
-  tag('P', () => write(brandName, left, 49, { width: 380, weight: 'bold', sizes: [17, 14, 11, 9] }))
+  const brand = pen.setText(brandName, {
+    width: 400 - left,
+    weight: 'bold',
+    sizes: [15, 13, 11, 9],
+    maxLines: 2,
+    colour: COLOURS.ink,
+  })
+  const number = pen.setText(`No. ${view.number}`, {
+    width: 150,
+    isRightAligned: true,
+    colour: COLOURS.muted,
+  })
+  const centre = HEADER_HEIGHT / 2
+  drawElement(pen, pen.root, 'P', () => brand.write(left, centre - brand.height / 2))
+  drawElement(pen, pen.root, 'P', () =>
+    number.write(WIDTH - MARGIN - 150, centre - number.height / 2),
+  )
+}
+
+/** Draws the sea and the coast across the page; their sky fills the height. */
+function drawScene(doc: Doc, { shapes }: Drawing, top: number, height: number): void {
+  const scale = WIDTH / DRAWING.width
+  const scaleY = scale * Math.min(1, height / FULL_DRAWING_HEIGHT)
+  const skyTop = DRAWING.height - height / scaleY
+  // One point wider than the page, so that viewers show no line at its edges.
+  doc.save().rect(-1, top, WIDTH + 2, height).clip()
+  doc.translate(0, top - skyTop * scaleY).scale(scale, scaleY)
+  const sky = doc.linearGradient(0, skyTop, 0, DRAWING.horizon)
+  SKY.forEach((colour, i) => sky.stop(i / (SKY.length - 1), colour))
+  doc.rect(-4, skyTop, DRAWING.width + 8, height / scaleY).fill(sky)
+  doc.lineCap('round').lineJoin('round')
+  for (const { d, colour, lineWidth } of shapes) {
+    if (lineWidth === undefined) doc.path(d).fill(colour)
+    else doc.lineWidth(lineWidth).path(d).stroke(colour)
+  }
+  doc.path(SHORE).fill('#ffffff').restore()
+  // The edge of the clipped area would be a thin line.
+  doc.rect(0, top + height - 1, WIDTH, 2).fill('#ffffff')
 }
 
 /** Draws the modules as one path, so that viewers show no seams. */
 function drawQrCode(doc: Doc, url: string, x: number, y: number): void {
   const matrix = createQrMatrix(url, 'M')
-  const { modules } = matrix
-  const quietZone = 4
-  const scale = QR_SIZE / (modules + 2 * quietZone)
-  doc.roundedRect(x, y, QR_SIZE, QR_SIZE, 4).fill('#ffffff')
-  for (let row = 0; row < modules; row++) {
-    for (let column = 0; column < modules; column++) {
+  const scale = QR_SIZE / matrix.modules
+  for (let row = 0; row < matrix.modules; row++) {
+    for (let column = 0; column < matrix.modules; column++) {
       if (!matrix.isDark(column, row)) continue
       const start = column
-      while (column + 1 < modules && matrix.isDark(column + 1, row)) column++
-      const left = x + (start + quietZone) * scale
-      const top = y + (row + quietZone) * scale
-      doc.rect(left, top, (column - start + 1) * scale, scale * 1.02)
+      while (column + 1 < matrix.modules && matrix.isDark(column + 1, row)) column++
+      doc.rect(x + start * scale, y + row * scale, (column - start + 1) * scale, scale * 1.02)
     }
   }
   doc.fill('#000000')
 }
 
-/** A fact on a certificate: its label and its lines, which can link to an address. */
-type Fact = [label: string, lines: (string | null)[], url?: string | null]
-
-const limit = (lines: string[], count: number): string[] =>
-  lines.length <= count
-    ? lines
-    : [...lines.slice(0, count - 1), `and ${lines.length - count + 1} more`]
-
-function listColumns({ content, issuedOn, orderedOn, retiredOn }: CertificateSheet): Fact[][] {
-  const { provider, projects, retirement } = content
-  const projectLines = projects.map(({ name, country }) =>
-    country === null ? name : `${name}, ${country}`,
-  )
-  const imo = content.imoNumber === null ? null : `IMO ${content.imoNumber}`
-  const standard = [retirement?.standard, retirement?.vintage].filter(Boolean).join(', ')
-  return [
-    [
-      ['Vessel', [content.vesselName, imo]],
-      ['Trip', [content.trip]],
-      ['Ordered', [orderedOn]],
-      ['Issued', [issuedOn]],
-    ],
-    [
-      ['Portfolio', [content.portfolioName]],
-      ['Projects', limit(projectLines, retirement ? 2 : MAX_PROJECTS)],
-      ['Standard', [standard === '' ? null : standard]],
-      ['Retired', [retiredOn]],
-    ],
-    [
-      [
-        'Registry',
-        [retirement?.registry ?? null, retirement?.reference ?? null],
-        retirement?.url ?? provider?.registryUrl ?? null,
-      ],
-      ['Provider', [provider?.name ?? null, provider?.orderId ?? null]],
-      ['Serial numbers', limit(provider?.serialNumbers ?? [], MAX_SERIALS)],
-    ],
-  ]
-}
-
-function drawFacts(doc: Doc, write: Write, tag: Tag, sheet: CertificateSheet): void {
-  listColumns(sheet).forEach((facts, column) => {
-    const left = MARGIN + column * (COLUMN_WIDTH + COLUMN_GAP)
-    let top = COLUMN_TOP
-    for (const [label, lines, url] of facts) {
-      const texts = lines.filter((line) => line !== null)
-      if (texts.length === 0) continue
-      const start = top
-      tag(url ? 'Link' : 'P', (element) => {
-        top = write(label, left, top, { width: COLUMN_WIDTH, sizes: [8.5], colour: COLOURS.muted })
-        for (const text of texts) {
-          top = write(text, left, top, { width: COLUMN_WIDTH, sizes: [11, 10, 9, 8], maxLines: 2 })
-        }
-        if (url) addLink(doc, element, [left, start, COLUMN_WIDTH, top - start], url)
-      })
-      top += 7
-    }
-  })
-}
-
-/** Draws what the certificate certifies. */
-function drawStatement(write: Write, tag: Tag, { beneficiary, co2eKg }: CertificateContent): void {
-  const numbers = getNumberFormatter('en-GB')
-  const exact = withUnit(numbers.exact(co2eKg), 'kg')
-  const plain = { width: INNER_WIDTH, colour: COLOURS.muted } as const
+/** What the certificate certifies; a compact one leaves more of the page to the rest. */
+function layOutStatement(pen: Pen, view: CertificateView, isCompact: boolean): Block {
+  const { setText } = pen
+  const plain = { width: INNER_WIDTH, colour: COLOURS.muted }
   const strong = { width: INNER_WIDTH, weight: 'bold', colour: COLOURS.accent } as const
-  let top = 118
-  tag('H1', () => {
-    top = write(TITLE, MARGIN, top, { ...strong, sizes: [14] }) + 10
-  })
-  tag('P', () => {
-    top =
-      beneficiary === null
-        ? write('The holder of this certificate', MARGIN, top, { ...plain, sizes: [30] })
-        : write(beneficiary, MARGIN, top, {
-            ...strong,
-            colour: COLOURS.ink,
-            sizes: [44, 40, 36, 32, 28, 24, 21, 18],
-            maxLines: 2,
-          })
-    top = write('has funded the retirement of carbon credits for', MARGIN, top + 6, {
-      ...plain,
-      sizes: [15],
-    })
-    const mass = `${formatRoundedMass(co2eKg, numbers)} of CO₂e`
-    top = write(mass, MARGIN, top, { ...strong, sizes: [52, 44, 36] })
-  })
-  tag('P', () =>
-    write(`Exactly ${exact} of CO₂e. The trip’s own emissions are unchanged.`, MARGIN, top, {
-      ...plain,
-      sizes: [10],
-    }),
+  const title = setText(TITLE, { ...strong, sizes: [12] })
+  const name =
+    view.beneficiary === null
+      ? setText('The holder of this certificate', { ...plain, sizes: [26] })
+      : setText(view.beneficiary, {
+          ...strong,
+          colour: COLOURS.ink,
+          sizes: isCompact ? [22, 19, 17] : [36, 32, 28, 24, 20, 17],
+          maxLines: 3,
+        })
+  const lines: [TextBlock, gap: number][] = [
+    [name, 5],
+    [setText('has funded the retirement of carbon credits for', { ...plain, sizes: [13] }), 0],
+    [setText(view.mass, { ...strong, sizes: [isCompact ? 32 : 42] }), 4],
+  ]
+  const note = setText(
+    `The trip’s own emissions are unchanged. Exact amount: ${view.exactMass}.`,
+    plain,
   )
+  const height = lines.reduce((sum, [{ height }, gap]) => sum + height + gap, title.height + 8)
+  return {
+    height: height + note.height + 16,
+    draw(top) {
+      drawElement(pen, pen.root, 'H1', () => title.write(MARGIN, top))
+      drawElement(pen, pen.root, 'P', () => {
+        let y = top + title.height + 8
+        for (const [line, gap] of lines) {
+          line.write(MARGIN, y)
+          y += line.height + gap
+        }
+      })
+      drawElement(pen, pen.root, 'P', () => note.write(MARGIN, top + height))
+    },
+  }
 }
 
-/** Draws a certificate on an A4 page. Its text can be selected, copied, searched and read aloud. */
+/** The tinted background of the proof, with a line on its left. */
+function drawPanel(pen: Pen, top: number, height: number): void {
+  drawArtifact(pen, () => {
+    // The parts of a panel overlap, so that viewers show no seams.
+    const left = MARGIN - PANEL_PADDING
+    pen.doc.rect(left, top, INNER_WIDTH + 2 * PANEL_PADDING, height + 0.5).fill(COLOURS.panel)
+    pen.doc.rect(left, top, 3, height + 0.5).fill(COLOURS.accent)
+  })
+}
+
+const LABEL = { sizes: [8], colour: COLOURS.muted } as const
+const VALUE = { sizes: [10.5, 9.5, 8.5], colour: COLOURS.ink } as const
+
+/** A fact with its text broken into lines. */
+interface Cell {
+  label: TextBlock
+  values: TextBlock[]
+  height: number
+}
+
+/** Lays out facts in rows of up to three; lists and long texts get rows of their own. */
+function layOutFacts(pen: Pen, getParent: () => Element, facts: readonly Fact[]): Block[] {
+  const { setText } = pen
+  const getList = deferElement(pen, getParent, 'L')
+  const setCell = ({ label, lines }: Fact, width: number): Cell => {
+    const cell = {
+      label: setText(label, { ...LABEL, width }),
+      values: lines.map((line) => setText(line, { ...VALUE, width })),
+    }
+    const height = cell.values.reduce((sum, value) => sum + value.height, cell.label.height + 1)
+    return { ...cell, height }
+  }
+  const drawCell = ({ label, values }: Cell, x: number, top: number): void => {
+    const item = addElement(pen, getList(), 'LI')
+    drawElement(pen, item, 'Lbl', () => label.write(x, top))
+    drawElement(pen, item, 'LBody', () => {
+      let y = top + label.height + 1
+      for (const value of values) {
+        value.write(x, y)
+        y += value.height
+      }
+    })
+  }
+  const toRow = (cells: Cell[]): Block => ({
+    height: Math.max(...cells.map(({ height }) => height)) + ROW_GAP,
+    draw: (top) =>
+      cells.forEach((cell, i) => drawCell(cell, MARGIN + i * (COLUMN_WIDTH + COLUMN_GAP), top)),
+  })
+
+  /** A list in as many columns as its longest line permits; its rows may continue on the next page. */
+  function layOutList({ label, lines }: Fact): Block[] {
+    const columns = [3, 2].find((count) => {
+      const width = (INNER_WIDTH - (count - 1) * COLUMN_GAP) / count
+      return lines.every((line) => setText(line, { ...VALUE, width, sizes: [8.5] }).lineCount === 1)
+    })
+    const count = Math.min(columns ?? 1, lines.length)
+    const width = (INNER_WIDTH - (count - 1) * COLUMN_GAP) / count
+    const heading = setText(label, { ...LABEL, width: INNER_WIDTH })
+    const getItem = deferElement(pen, getList, 'LI')
+    const rows: Block[] = []
+    for (let i = 0; i < lines.length; i += count) {
+      const values = lines
+        .slice(i, i + count)
+        .map((line) => setText(line, { ...VALUE, width, sizes: [8.5] }))
+      const isLast = i + count >= lines.length
+      rows.push({
+        height: Math.max(...values.map(({ height }) => height)) + (isLast ? ROW_GAP : 1),
+        draw: (top) =>
+          values.forEach((value, column) =>
+            drawElement(pen, getItem(), 'LBody', () =>
+              value.write(MARGIN + column * (width + COLUMN_GAP), top),
+            ),
+          ),
+      })
+    }
+    return [
+      {
+        height: heading.height + 1,
+        draw: (top) => drawElement(pen, getItem(), 'Lbl', () => heading.write(MARGIN, top)),
+        isHeading: true,
+      },
+      ...rows,
+    ]
+  }
+
+  const blocks: Block[] = []
+  let cells: Cell[] = []
+  const endRow = (): void => {
+    if (cells.length > 0) blocks.push(toRow(cells))
+    cells = []
+  }
+  for (const fact of facts) {
+    const cell = setCell(fact, COLUMN_WIDTH)
+    const isLong = cell.values.some(({ lineCount }) => lineCount > MAX_COLUMN_LINES)
+    if (fact.isList === true && fact.lines.length > 1) {
+      endRow()
+      blocks.push(...layOutList(fact))
+    } else if (isLong) {
+      endRow()
+      blocks.push(toRow([setCell(fact, INNER_WIDTH)]))
+    } else {
+      if (cells.length === COLUMNS) endRow()
+      cells.push(cell)
+    }
+  }
+  endRow()
+  return blocks
+}
+
+/** The evidence that carbon credits were retired, on a tinted background. */
+function layOutProof(pen: Pen, { proof, proofLinks, proofNote }: CertificateView): Block[] {
+  const { setText, root } = pen
+  const getSection = deferElement(pen, () => root, 'Sect')
+  const heading = setText('Proof of retirement', {
+    width: INNER_WIDTH,
+    weight: 'bold',
+    sizes: [12],
+    colour: COLOURS.ink,
+  })
+  const blocks: Block[] = [
+    {
+      height: heading.height + PANEL_PADDING + 4,
+      draw: (top) =>
+        drawElement(pen, getSection(), 'H2', () => heading.write(MARGIN, top + PANEL_PADDING - 2)),
+      isHeading: true,
+    },
+  ]
+  if (proofNote !== null) {
+    const note = setText(proofNote, { width: INNER_WIDTH, colour: COLOURS.ink })
+    blocks.push({
+      height: note.height + ROW_GAP,
+      draw: (top) => drawElement(pen, getSection(), 'P', () => note.write(MARGIN, top)),
+    })
+  }
+  proofLinks.forEach(({ text, url }, i) => {
+    const link = setText(`${text}: ${url}`, {
+      width: INNER_WIDTH,
+      sizes: [10, 9, 8],
+      colour: COLOURS.accent,
+    })
+    blocks.push({
+      height: link.height + (i < proofLinks.length - 1 ? 3 : ROW_GAP),
+      draw: (top) => {
+        const paragraph = addElement(pen, getSection(), 'P')
+        drawLink(pen, paragraph, link, [MARGIN, top, INNER_WIDTH, link.height], url)
+      },
+    })
+  })
+  if (proof.length > 0) blocks.push(...layOutFacts(pen, getSection, proof))
+  return blocks.map((block) => ({
+    ...block,
+    draw(top) {
+      drawPanel(pen, top, block.height)
+      block.draw(top)
+    },
+  }))
+}
+
+/** Draws how to check the certificate, at the end of the first page. */
+function drawFooter(pen: Pen, { url, brandName }: CertificateSheet): void {
+  const left = MARGIN + QR_SIZE + 18
+  const width = WIDTH - MARGIN - left
+  const heading = pen.setText('Check this certificate', {
+    width,
+    weight: 'bold',
+    sizes: [11],
+    colour: COLOURS.ink,
+  })
+  const text = pen.setText(
+    `Issued by ${brandName}. Scan the code, or open the address below. It must open this certificate at the issuer’s own address.`,
+    { width, sizes: [9], colour: COLOURS.muted, maxLines: 3 },
+  )
+  const address = pen.setText(url, { width, sizes: [9, 8], colour: COLOURS.accent })
+  const top = FOOTER_TOP + 6
+  drawFigure(pen, `QR code of ${url}`, [MARGIN, FOOTER_TOP, QR_SIZE, QR_SIZE], () =>
+    drawQrCode(pen.doc, url, MARGIN, FOOTER_TOP),
+  )
+  drawElement(pen, pen.root, 'P', () => heading.write(left, top))
+  drawElement(pen, pen.root, 'P', () => text.write(left, top + heading.height + 2))
+  const addressTop = top + heading.height + text.height + 5
+  const paragraph = addElement(pen, pen.root, 'P')
+  drawLink(pen, paragraph, address, [left, addressTop, width, address.height], url)
+}
+
+/** Starts a page for what does not fit on the previous one; returns the top of its content. */
+function startPage(pen: Pen, { view, url }: CertificateSheet): number {
+  pen.doc.addPage()
+  const text = pen.setText(`Certificate ${view.number}, continued · ${url}`, {
+    width: INNER_WIDTH,
+    sizes: [9, 8],
+    colour: COLOURS.muted,
+  })
+  drawArtifact(pen, () => text.write(MARGIN, 36))
+  return 64
+}
+
+/** Draws a certificate on A4. Its text can be selected, copied, searched and read aloud. */
 export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts): Promise<Buffer> {
-  const { content, number, url, brandName } = sheet
+  const { view } = sheet
   const doc = new PDFDocument({
     size: 'A4',
-    layout: 'landscape',
     margin: 0,
     pdfVersion: '1.7',
     lang: 'en-GB',
     tagged: true,
     displayTitle: true,
+    bufferPages: true,
     info: {
-      Title: `${TITLE} ${number}`,
-      Author: brandName,
+      Title: `${TITLE} ${view.number}`,
+      Author: sheet.brandName,
       CreationDate: new Date(sheet.issuedAt),
     },
   })
@@ -323,49 +468,42 @@ export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts
     doc.on('end', () => resolve(Buffer.concat(chunks)))
     doc.on('error', reject)
   })
-  const write = createWriter(doc, fonts)
-  const tag = createTagger(doc)
-  drawArtifact(doc, () => drawWaves(doc))
-  drawBrand(doc, write, tag, sheet)
+  const root = doc.struct('Document')
+  doc.addStructure(root)
+  const pen: Pen = { doc, root, setText: createTextSetter(doc, fonts) }
+  drawHeader(pen, sheet)
 
-  const right = { width: 260, isRightAligned: true }
-  const rightLeft = WIDTH - MARGIN - right.width
-  tag('P', () => {
-    const belowLabel = write('Certificate number', rightLeft, 44, {
-      ...right,
-      sizes: [8.5],
-      colour: COLOURS.muted,
-    })
-    write(number, rightLeft, belowLabel, { ...right, weight: 'bold', sizes: [14] })
-  })
-  drawArtifact(doc, () =>
-    doc
-      .moveTo(MARGIN, 94)
-      .lineTo(WIDTH - MARGIN, 94)
-      .lineWidth(0.75)
-      .stroke(COLOURS.line),
+  const proof = layOutProof(pen, view)
+  const facts = layOutFacts(pen, () => root, view.facts)
+  const gap: Block = { height: SECTION_GAP, draw: () => undefined }
+  const rest = [...proof, gap, ...facts]
+  let bottom = FOOTER_TOP - SECTION_GAP
+  const getFree = (statement: Block): number =>
+    [statement, ...rest].reduce((free, { height }) => free - height, bottom - HEADER_HEIGHT)
+  const large = layOutStatement(pen, view, false)
+  const isCompact = getFree(large) < FULL_DRAWING_HEIGHT
+  const statement = isCompact ? layOutStatement(pen, view, true) : large
+  const blocks = [statement, ...rest]
+  // The drawing fills what the text leaves.
+  const free = getFree(statement)
+  const drawingHeight = Math.min(Math.max(free, MIN_DRAWING_HEIGHT), MAX_DRAWING_HEIGHT)
+  drawFigure(pen, `${view.drawing.description}.`, [0, HEADER_HEIGHT, WIDTH, drawingHeight], () =>
+    drawScene(doc, view.drawing, HEADER_HEIGHT, drawingHeight),
   )
-  drawStatement(write, tag, content)
-  drawFacts(doc, write, tag, sheet)
-  const qrLeft = WIDTH - MARGIN - QR_SIZE
-  tag('Figure', () => drawQrCode(doc, url, qrLeft, COLUMN_TOP), `QR code of ${url}`)
-  tag('Link', (element) => {
-    write('Scan to check', qrLeft, COLUMN_TOP + QR_SIZE + 1, {
-      width: QR_SIZE - 11,
-      sizes: [9],
-      colour: COLOURS.muted,
-      isRightAligned: true,
-    })
-    addLink(doc, element, [qrLeft, COLUMN_TOP, QR_SIZE, QR_SIZE], url)
+
+  let top = HEADER_HEIGHT + drawingHeight + Math.max(0, (free - drawingHeight) / 2)
+  blocks.forEach((block, i) => {
+    const needed = block.height + (block.isHeading ? (blocks[i + 1]?.height ?? 0) : 0)
+    // The gap below the last row may be cut off.
+    if (top + needed - ROW_GAP > bottom) {
+      top = startPage(pen, sheet)
+      bottom = HEIGHT - 48
+    }
+    block.draw(top)
+    top += block.height
   })
-  tag('Link', (element) => {
-    write(`Issued by ${brandName} · check at ${url}`, MARGIN, 569, {
-      width: INNER_WIDTH,
-      sizes: [9, 8, 7],
-      colour: COLOURS.onDeep,
-    })
-    addLink(doc, element, [MARGIN, 566, INNER_WIDTH, 14], url)
-  })
+  doc.switchToPage(0)
+  drawFooter(pen, sheet)
   doc.end()
   return finished
 }

@@ -11,6 +11,8 @@ const BUNDLES = {
   'site.css': 'styles/site.css',
   'portal.css': 'portal/portal.css',
   'calculator.js': 'calculator/live-form.js',
+  'certificate.css': 'certificates/certificate.css',
+  'certificate.js': 'certificates/share.js',
   'copy.js': 'qr-codes/copy.js',
   'passkeys.js': 'accounts/passkeys.js',
   'docs.css': 'docs/docs.css',

@@ -143,6 +143,32 @@ t.test('the pages of ordering are accessible', async (t) => {
   }
 })
 
+t.test('a certificate is shared from a phone, and shows its QR code only on larger screens', async (t) => {
+  const guest = createGuest(url)
+  const path = await placeOrder(guest, { email: 'share@example.com', consent: 'yes' })
+  const { items } = await ann.call('GET', '/api/admin/orders?q=share@example.com')
+  await ann.call('PATCH', `/api/admin/orders/${items[0].id}`, { status: 'paid' })
+  const certificate = url + (await waitForCertificate(guest, path))
+  const { context, page } = await openBrowserContext(t, { viewport: PHONE, locale: 'en-GB' })
+  const { errors, externalRequests } = recordBrowserErrors(context, url)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.goto(certificate)
+  const qrCode = page.getByAltText('QR code of this page')
+  t.notOk(await qrCode.isVisible())
+  await page.evaluate('navigator.share = undefined')
+  await page.getByRole('button', { name: 'Share' }).click()
+  await page.getByText('Link copied').waitFor()
+  t.equal(await page.evaluate('navigator.clipboard.readText()'), certificate)
+  await page.evaluate('navigator.share = async (data) => { document.title = data.url }')
+  await page.getByRole('button', { name: 'Share' }).click()
+  await page.waitForFunction('document.title.startsWith("http")')
+  t.equal(await page.title(), certificate)
+  await page.setViewportSize(DESKTOP)
+  t.ok(await qrCode.isVisible())
+  t.same(errors, [])
+  t.same(externalRequests, [])
+})
+
 t.test('the order form, the order page and the certificate load at most 60 kB each', async (t) => {
   const guest = createGuest(url)
   const path = await placeOrder(guest, { email: 'weight@example.com', consent: 'yes' })

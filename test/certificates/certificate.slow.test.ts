@@ -1,8 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
+import { createDrawing } from '../../src/certificates/certificate-drawing.js'
 import { openCertificateFonts } from '../../src/certificates/certificate-fonts.js'
-import { drawCertificate, type CertificateSheet } from '../../src/certificates/draw-certificate.js'
+import { toPublished, type CertificateContent } from '../../src/certificates/certificate.js'
+import { describeCertificate } from '../../src/certificates/describe-certificate.js'
+import { drawCertificate } from '../../src/certificates/draw-certificate.js'
 import { fitText } from '../../src/certificates/fit-text.js'
+import { getNumberFormatter } from '../../src/core/formatting/number-formatter.js'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import type { Order } from '../../src/orders/order.js'
 import { startApp, temporaryFolder } from '../support/app.js'
@@ -64,17 +68,22 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
   const page = await guest.get(certificate)
   const year = new Date().getUTCFullYear()
   for (const pattern of [
-    /Carbon credit retirement certificate Issued by Marina Example/,
-    /Crew of the Eendracht has funded the retirement of carbon credits for 2 t of CO₂e/,
-    /Exactly 2,000 kg of CO₂e\. The trip’s own emissions are unchanged\./,
-    /Ordered \d+ \w+ \d{4} Portfolio/,
-    /Portfolio Harbour Mix Projects Mangroves of Gazi Bay , Kenya/,
-    /Provider Harbour Climate Provider reference 1 /,
-    new RegExp(`Issued \\d+ \\w+ ${year} Certificate number [2-9A-Z]{4}-[2-9A-Z]{4}`),
+    /Carbon credit retirement certificate Crew of the Eendracht has funded the retirement of carbon credits for 2 t of CO₂e/,
+    /The trip’s own emissions are unchanged\. Exact amount: 2,000 kg of CO₂e\./,
+    /Proof of retirement Provider Harbour Climate Reference 1 .*About this certificate/,
+    /Portfolio Harbour Mix Projects Mangroves of Gazi Bay, Kenya/,
+    new RegExp(
+      `Ordered \\d+ \\w+ \\d{4} Issued \\d+ \\w+ ${year} Certificate number [2-9A-Z]{4}-[2-9A-Z]{4}`,
+    ),
+    /Issued by Marina Example/,
   ]) {
     t.match(toText(page), pattern)
   }
   t.notMatch(page.text, /Ann Example|ann@example\.com|CW-0/, 'nothing else about the guest')
+  t.match(
+    page.text,
+    '<meta property="og:description" content="Crew of the Eendracht has funded the retirement of carbon credits for 2\u00a0t of CO₂e. The trip’s own emissions are unchanged.">',
+  )
   t.notMatch(page.text, /[Vv]erified|<svg viewBox="0 0 24 24" aria-hidden="true"><path d="m5 12/)
   t.equal(page.headers.get('x-robots-tag'), null, 'search engines may list it')
   t.equal(page.headers.get('cache-control'), 'private, max-age=60')
@@ -108,7 +117,7 @@ t.test(
     const page = await guest.get(certificate)
     t.match(toText(page), /The holder of this certificate has funded .* 2 t of CO₂e/)
     t.match(toText(page), /chose not to publish names/)
-    t.notMatch(page.text, /Ann Example|Provider/)
+    t.notMatch(page.text, /Ann Example|Harbour Climate/)
     t.equal(page.headers.get('x-robots-tag'), 'noindex')
     const published = await getPdf(`${url}${certificate}.pdf`)
     t.notMatch(await readPdfText(t, published.pdf), /Ann Example/)
@@ -126,7 +135,7 @@ t.test('a certificate is withdrawn with its order, and valid again after an undo
   const { version } = await ann.call('PATCH', '/api/admin/orders/1', { status: 'refunded' })
   const withdrawn = await guest.get(certificate)
   t.equal(withdrawn.status, 410)
-  t.match(toText(withdrawn), /no longer valid .* has been withdrawn/)
+  t.match(toText(withdrawn), /no longer valid .* has been withdrawn\. It no longer proves/)
   t.notMatch(withdrawn.text, /Ann Example/)
   t.equal((await getPdf(`${url}${certificate}.pdf`)).status, 410)
   t.equal((await getPdf(`${url}${path}/certificate.pdf`)).status, 410)
@@ -236,11 +245,11 @@ t.test('a certificate stated a mass that its order no longer had', async (t) => 
   const path = await placeOrder(guest, PUBLISHED)
   await change({ status: 'paid', retirement: RETIREMENT })
   const first = await waitForCertificate(guest, path)
-  t.match(toText(await guest.get(first)), /Exactly 2,000 kg/)
+  t.match(toText(await guest.get(first)), /Exact amount: 2,000 kg/)
   await change({ co2eKg: 500 })
   await change({ status: 'fulfilled' })
   const second = await waitForNext(guest, path, first)
-  t.match(toText(await guest.get(second)), /Exactly 500 kg/)
+  t.match(toText(await guest.get(second)), /Exact amount: 500 kg/)
 })
 
 t.test('a certificate linked the order of another guest at the provider', async (t) => {
@@ -257,7 +266,7 @@ t.test('a certificate linked the order of another guest at the provider', async 
   await ann.call('PATCH', '/api/admin/orders/2', { retirement: RETIREMENT })
   const page = await guest.get(await waitForCertificate(bob, path))
   t.match(toText(page), /Bob has funded/)
-  t.notMatch(toText(page), /Provider reference/)
+  t.notMatch(toText(page), /Provider/)
 })
 
 t.test('an order that was never placed gets no certificate from its status', async (t) => {
@@ -281,7 +290,7 @@ t.test('an order that was never placed gets no certificate from its status', asy
   const certificate = await waitForCertificate(guest, path)
   t.match(
     toText(await guest.get(certificate)),
-    /Standard Verified Carbon Standard Vintage 2021 Registry Verra Reference VCS-1-2-3 Retired 31 January 2026/,
+    /Registry Verra Reference VCS-1-2-3 Retired on 31 January 2026 Standard Verified Carbon Standard Vintage 2021/,
   )
   t.match(
     toText(await guest.get(path)),
@@ -355,11 +364,11 @@ t.test(
     const { guest, ann, url } = service
     const { path, certificate } = await orderCertificate(service, '1', {
       ...PUBLISHED,
-      beneficiary: '김철수',
+      beneficiary: 'مثال',
     })
-    const problem = 'The PDF cannot show “김철수”, because there is no font for Korean.'
+    const problem = 'The PDF cannot show “مثال”, because there is no font for Arabic.'
     const page = await guest.get(certificate)
-    t.match(toText(page), /김철수 has funded/)
+    t.match(toText(page), /مثال has funded/)
     t.match(toText(page), problem)
     t.equal(findLink(page, 'Download PDF'), '')
     t.match(toText(await guest.get(path)), problem)
@@ -382,39 +391,47 @@ t.test('CERTIFICATE_FONT must be a font', async (t) => {
   }
 })
 
-const SHEET: CertificateSheet = {
-  content: {
-    beneficiary: 'Ann Example',
-    isPublic: true,
-    vesselName: 'Αργοναύτης',
-    imoNumber: '8814275',
-    trip: '500 l, Marine diesel / gas oil',
-    co2eKg: 1_653.123,
-    portfolioName: 'Harbour Mix',
-    projects: Array.from({ length: 6 }, (_, i) => ({ name: `Project ${i + 1}`, country: 'Kenya' })),
-    provider: {
-      name: 'Harbour Climate',
-      orderId: 'ch_1',
-      certificateUrl: null,
-      registryUrl: null,
-      serialNumbers: ['VCS-1', 'VCS-2', 'VCS-3'],
-    },
+const CODE = 'A'.repeat(22)
+const URL_OF_PDF = `https://carbon.example.com/c/${CODE}`
+
+const CONTENT: CertificateContent = {
+  beneficiary: 'Ann Example',
+  isPublic: true,
+  vesselName: 'Αργοναύτης',
+  imoNumber: '8814275',
+  trip: '500 l, Marine diesel / gas oil',
+  co2eKg: 1_653.123,
+  portfolioName: 'Harbour Mix',
+  projects: Array.from({ length: 8 }, (_, i) => ({ name: `Project ${i + 1}`, country: 'Kenya' })),
+  retirement: { ...RETIREMENT, url: 'https://registry.example.com/retirements/1' },
+  provider: {
+    name: 'Harbour Climate',
+    orderId: 'ch_1',
+    certificateUrl: null,
+    registryUrl: null,
+    serialNumbers: Array.from({ length: 20 }, (_, i) => `VCS-VCU-262-VER-KE-${i}`),
   },
-  number: '7KQ2-M9XP',
-  issuedAt: '2026-11-25T00:00:00Z',
-  issuedOn: '25 November 2026',
-  orderedOn: '24 November 2026',
-  retiredOn: null,
-  url: 'https://carbon.example.com/c/AAAAAAAAAAAAAAAAAAAAAA',
-  brandName: 'Marina Example',
-  logoPath: null,
+}
+
+/** What certificates of the first versions contain. */
+const OLD_CONTENT: CertificateContent = {
+  ...{ beneficiary: 'Ann Example', isPublic: true, vesselName: null, imoNumber: null, trip: null },
+  ...{ co2eKg: 420, portfolioName: null, projects: [], provider: null },
+}
+
+/** Draws the PDF of a certificate with some content. */
+function drawContent(content: CertificateContent, font?: string): Promise<Buffer> {
+  const issuedAt = '2026-11-25T00:00:00Z'
+  const certificate = { code: CODE, orderId: '1', issuedAt, content }
+  const formatDate = (timestamp: string) => `day ${timestamp.slice(0, 10)}`
+  const format = { numbers: getNumberFormatter('en-GB'), formatDate }
+  const view = describeCertificate(certificate, content, format)
+  const sheet = { view, issuedAt, url: URL_OF_PDF, brandName: 'Marina Example', logoPath: null }
+  return drawCertificate(sheet, openCertificateFonts(font))
 }
 
 const draw = (beneficiary: string, font?: string): Promise<Buffer> =>
-  drawCertificate(
-    { ...SHEET, content: { ...SHEET.content, beneficiary } },
-    openCertificateFonts(font),
-  )
+  drawContent({ ...CONTENT, beneficiary }, font)
 
 t.test('the text of a PDF can be copied', SKIP_WITHOUT_POPPLER, async (t) => {
   const names = [
@@ -431,31 +448,79 @@ t.test('the text of a PDF can be copied', SKIP_WITHOUT_POPPLER, async (t) => {
     const joined = (part: string) => part.replaceAll(' ', '')
     t.ok(joined(text).includes(joined(name)), `${name}: ${text}`)
     t.match(text, /1\.65 t of CO₂e/)
-    t.match(text, /Exactly 1,653\.123 kg of CO₂e\. The trip’s own emissions are unchanged\./)
+    t.match(text, /The trip’s own emissions are unchanged\. Exact amount: 1,653\.123 kg of CO₂e\./)
     t.match(text, /Αργοναύτης/)
-    t.match(text, /and 3 more/)
-    t.match(text, /and 2 more/)
+    t.match(text, /Project 8, Kenya/)
+    t.match(text, /VCS-VCU-262-VER-KE-19/)
   }
 })
 
 t.test('a PDF is tagged, with a title and a language', SKIP_WITHOUT_POPPLER, async (t) => {
-  const retirement = { ...RETIREMENT, reference: 'VCS-1-2-3' }
-  const content = { ...SHEET.content, retirement }
-  const fonts = openCertificateFonts(undefined)
-  const pdf = await drawCertificate({ ...SHEET, content, retiredOn: '31 January 2026' }, fonts)
+  const pdf = await draw('Ann Example')
   const info = await readPdfInfo(t, pdf)
-  t.match(info, /Title: +Carbon credit retirement certificate 7KQ2-M9XP/)
+  t.match(info, /Title: +Carbon credit retirement certificate \w{4}-\w{4}/)
   t.match(info, /Tagged: +yes/)
   const structure = await readPdfInfo(t, pdf, '-struct-text')
-  t.match(structure, /^Document\n.*\n +H1 \(block\)\n +"Carbon credit retirement certificate/s)
-  t.match(structure, /Registry Verra VCS-1-2-3/)
-  t.match(structure, /Figure/)
-  t.match(structure, /Link.*Issued by Marina Example · check at/s)
-  t.match(pdf.toString('latin1'), '/Lang (en-GB)')
+  const order = [
+    ...['Figure', 'H1', 'Ann Example has funded .* 1.65 t of CO₂e', 'H2', 'Proof of retirement'],
+    ...['https://registry.example.com/retirements/1', 'LI', 'Lbl', 'Registry', 'LBody', 'Verra'],
+    ...['Vessel', 'Project 8, Kenya', 'Figure', 'Check this certificate', URL_OF_PDF],
+  ]
+  t.match(structure.replace(/[\s\u00a0"]+/g, ' '), new RegExp(`^Document.*${order.join('.*')}`))
+  const source = pdf.toString('latin1')
+  t.match(source, '/Lang (en-GB)')
+  t.match(source, /\/Alt \(A sailing boat off a coast with a lighthouse\.\)/)
+})
+
+t.test(
+  'a PDF is one page, and continues on another one if it is long',
+  SKIP_WITHOUT_POPPLER,
+  async (t) => {
+    const countPages = async (content: CertificateContent) =>
+      Number(/Pages: +(\d+)/.exec(await readPdfInfo(t, await drawContent(content)))?.[1])
+    const { provider } = CONTENT
+    if (!provider) throw new Error('no provider')
+    t.equal(await countPages(CONTENT), 1)
+    t.equal(await countPages(OLD_CONTENT), 1)
+    t.equal(await countPages(toPublished({ ...CONTENT, isPublic: false })), 1)
+    const serialNumbers = Array.from({ length: 20 }, (_, i) => `${'SERIAL-'.repeat(13)}${i}`)
+    const long = { ...CONTENT, provider: { ...provider, serialNumbers } }
+    t.equal(await countPages(long), 2)
+    const text = await readPdfText(t, await drawContent(long))
+    for (const serial of serialNumbers) t.ok(text.includes(serial), serial)
+    t.match(text, 'continued')
+  },
+)
+
+t.test('certificates of earlier versions say what they do not prove', async (t) => {
+  const service = await startAutoFulfilment(t)
+  const { guest, app, url } = service
+  const { certificate } = await orderCertificate(service, '1', PUBLISHED)
+  const contents: [CertificateContent, RegExp][] = [
+    [OLD_CONTENT, /420 kg of CO₂e .*No registry entry is recorded.* Issued/],
+    [{ ...OLD_CONTENT, beneficiary: null, isPublic: false }, /chose not to publish names/],
+  ]
+  for (const [content, pattern] of contents) {
+    await app.database.query('UPDATE certificates SET content = ?', [JSON.stringify(content)])
+    const page = await guest.get(certificate)
+    t.match(toText(page), pattern)
+    t.notMatch(page.text, /undefined|null/)
+    t.equal((await getPdf(url + findLink(page, 'Download PDF'))).status, 200)
+  }
+})
+
+t.test('the drawing suits the projects', (t) => {
+  const describe = (name: string, kind?: string) =>
+    createDrawing([{ name, country: null, ...(kind === undefined ? {} : { kind }) }]).description
+  t.match(describe('Gazi Bay', 'Mangrove restoration'), /mangroves$/)
+  t.match(describe('Wind over Isthmus'), /wind turbines$/)
+  t.match(describe('Rewinding the clock'), /lighthouse$/)
+  t.match(createDrawing([]).description, /lighthouse$/)
+  t.end()
 })
 
 t.test('the QR code of a PDF opens the certificate', SKIP_WITHOUT_POPPLER, async (t) => {
-  t.equal(await readQrCode(await renderPdf(t, await draw('Ann Example'))), SHEET.url)
+  t.equal(await readQrCode(await renderPdf(t, await draw('Ann Example'))), URL_OF_PDF)
 })
 
 t.test('characters without a font are found before a PDF is drawn', (t) => {
@@ -463,8 +528,7 @@ t.test('characters without a font are found before a PDF is drawn', (t) => {
   const cases: [string, string[]][] = [
     ['Zoë Αργοναύτης Екатерина – “№ 7” CO₂e', []],
     ['王小明 かな カナ Ann Šárka Ωμέγα', []],
-    ['张 (Zhang)', ['Chinese']],
-    ['한국', ['Korean']],
+    ['张伟 (Zhang) 한국 김철수 王', []],
     ['مثال', ['Arabic']],
     ['🐋', ['emoji']],
     ['𝔄', ['U+1D504']],
@@ -516,10 +580,16 @@ function skipWithout(font: string | null): { skip: string | false } {
 }
 
 t.test(
-  'Japanese names and names that mix scripts are in the PDF',
+  'Chinese, Japanese and Korean names and names that mix scripts are in the PDF',
   SKIP_WITHOUT_POPPLER,
   async (t) => {
-    for (const name of ['王小明', 'Šárka 明 Ωμέγα', 'ヨットクラブ（Ann）']) {
+    for (const name of [
+      '王小明',
+      '张伟 (Zhang)',
+      '김철수 王',
+      'Šárka 明 Ωμέγα',
+      'ヨットクラブ（Ann）',
+    ]) {
       t.match(await readPdfText(t, await draw(name)), name)
     }
   },
