@@ -12,6 +12,7 @@ const BUNDLES = {
   'portal.css': 'portal/portal.css',
   'calculator.js': 'calculator/live-form.js',
   'copy.js': 'qr-codes/copy.js',
+  'bank-transfer.js': 'checkout/bank-transfer.js',
   'passkeys.js': 'accounts/passkeys.js',
   'docs.css': 'docs/docs.css',
   'docs.js': 'docs/docs.js',
