@@ -35,15 +35,18 @@ export interface DrawTask {
 const inSequence = createKeyedMutex()
 
 /**
- * Draws a certificate in a worker thread, because shaping its text in the main thread would delay
- * all requests.
+ * Draws a PDF, by default a certificate, in a worker thread, because shaping its text in the main
+ * thread would delay all requests.
  */
-const drawInWorker = (task: DrawTask): Promise<Buffer> =>
+export const drawInWorker = <T = DrawTask>(
+  task: T,
+  module = 'certificates/draw-worker',
+): Promise<Buffer> =>
   inSequence(
     'certificate',
     () =>
       new Promise((resolve, reject) => {
-        const worker = startWorker('certificates/draw-worker', task)
+        const worker = startWorker(module, task)
         worker.unref()
         worker.once('message', (pdf: Uint8Array) => resolve(Buffer.from(pdf)))
         worker.once('error', (error) => reject(toWorkerError(error)))

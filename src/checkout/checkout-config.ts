@@ -9,8 +9,11 @@ import {
 } from '../core/config/config-part.js'
 import type { Config } from '../core/config/config.js'
 import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
+import { isTextLine } from '../core/validation/text-rules.js'
 import { DEFAULT_CURRENCY, type Amount } from '../orders/amount.js'
 import { getChargeLimits } from '../payments/stripe-amount.js'
+import { MAX_ACCOUNT_NAME } from './bank-transfer/epc-payload.js'
+import { isIban } from './bank-transfer/iban.js'
 import type { GetPriceTerms } from './price-trip.js'
 
 declare module '../core/config/config.js' {
@@ -29,6 +32,20 @@ const variables = {
   ),
   MINIMUM_AMOUNT: optional('Minimum amount of a guest order, in CURRENCY, such as 5'),
   PAYMENT_INSTRUCTIONS: optional('How guests pay, shown with their orders; \\n is a line break'),
+  PAYMENT_IBAN: optional('Account for bank transfers, shown with unpaid orders'),
+  PAYMENT_BIC: optional('BIC of the account, for transfers from other countries'),
+  PAYMENT_ACCOUNT_NAME: Type.Optional(
+    Type.String({
+      maxLength: MAX_ACCOUNT_NAME,
+      description: 'Holder of the account; BRAND_NAME by default',
+    }),
+  ),
+  INVOICE_DUE_DAYS: Type.Integer({
+    minimum: 1,
+    maximum: 365,
+    default: 14,
+    description: 'Days that guests have to pay by bank transfer',
+  }),
   TERMS_URL: optional('Terms that guests agree to when they order'),
   PRIVACY_URL: optional('Privacy notice, linked from the order form'),
   REFUND_POLICY: optional('When guests get their money back, in a sentence'),
@@ -42,6 +59,9 @@ const variables = {
     description: 'How long emails wait after a change by a person, who may undo it',
   }),
 }
+
+/** ISO 9362 */
+const BIC = /^[A-Z]{4}[A-Z]{2}[A-Z\d]{2}(?:[A-Z\d]{3})?$/
 
 const DECIMAL = /^(\d{1,15})(?:\.(\d+))?$/
 
@@ -74,6 +94,9 @@ function findErrors(environment: NodeJS.ProcessEnv): string[] {
       (text) => parseDecimal(text, PERCENT_DIGITS) !== null,
       `must be a number in plain digits, with at most ${PERCENT_DIGITS} decimals`,
     ],
+    ['PAYMENT_IBAN', isIban, 'must be an IBAN with correct check digits'],
+    ['PAYMENT_BIC', (text) => BIC.test(text), 'must be a BIC of 8 or 11 characters, in capitals'],
+    ['PAYMENT_ACCOUNT_NAME', isTextLine, 'must be a single line'],
     toUrlRule('TERMS_URL'),
     toUrlRule('PRIVACY_URL'),
   ])
@@ -107,15 +130,6 @@ export function createPriceTerms(config: PriceConfig & Pick<Config, 'PAYMENT'>):
     return { serviceFee, ...limits, minimumMinor: Math.max(minimumMinor, limits.minimumMinor) }
   }
 }
-
-/**
- * How guests pay, with line breaks; `null` if not configured. `\n` in the variable stands for a
- * line break, because some platforms cannot store line breaks.
- */
-export const getPaymentInstructions = ({
-  PAYMENT_INSTRUCTIONS,
-}: Pick<Config, 'PAYMENT_INSTRUCTIONS'>): string | null =>
-  PAYMENT_INSTRUCTIONS?.replaceAll('\\n', '\n') ?? null
 
 /** Prices and guest orders. */
 export const checkoutConfig = { variables, findErrors } satisfies ConfigPart

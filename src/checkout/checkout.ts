@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import { createSigner } from '../core/config/signer.js'
 import { createDayCalendar } from '../core/formatting/day-calendar.js'
 import { arePortfoliosPublic } from '../provider/paths.js'
+import paymentRequestPages from './bank-transfer/payment-request-pages.js'
 import { createOfferFinder, createTripPriceFinder } from './build-offer.js'
 import { createPriceTerms, getOwnPrice } from './checkout-config.js'
 import { createConversionCounter, type ConversionCounter } from './conversions.js'
@@ -75,6 +76,7 @@ async function pages(app: FastifyInstance): Promise<void> {
   })
   await app.register(formPages)
   await app.register(orderPages)
+  await app.register(paymentRequestPages)
 }
 
 /** Guest orders: quotes, the order form and the order page. */

@@ -6,7 +6,7 @@ import { getOrderTrip } from '../orders/order-trip.js'
 import type { Order } from '../orders/order.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import type { Payment } from '../payments/payment.js'
-import { getPaymentInstructions } from './checkout-config.js'
+import { createBankTransfers } from './bank-transfer/bank-transfer.js'
 import { buildOrderView, canGuestCancel } from './guest-order-view.js'
 import { toFormQuery, toTripFields } from './ordered-trip.js'
 import { buildPaymentView, toPaymentReturn } from './payment-view.js'
@@ -28,6 +28,7 @@ const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, orderLinks: links, certificates } = app
   const { store: paymentStore, service: payments } = app.payments
   const canOrder = app.quotes !== null
+  const buildBankTransfer = createBankTransfers(app.config, store.calendar)
   const { TIME_ZONE: timeZone, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
   const checkoutOrigin = new URL(app.config.STRIPE_CHECKOUT_URL).origin
   const dates = new Intl.DateTimeFormat('en-GB', {
@@ -118,7 +119,7 @@ const pages: FastifyPluginAsync = async (app) => {
       },
       payment,
       isOnline: isPaidThroughStripe(order),
-      paymentInstructions: getPaymentInstructions(app.config),
+      bankTransfer: buildBankTransfer(order),
       format,
     })
     return reply.renderView(

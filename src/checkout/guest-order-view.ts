@@ -10,6 +10,7 @@ import { hasBeenPaid, isRefundDue, type OrderStatus } from '../orders/order-stat
 import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { getBalance, isReceived, isSameAmount, type Payment } from '../payments/payment.js'
+import type { BankTransfer } from './bank-transfer/bank-transfer.js'
 
 interface Step {
   label: string
@@ -157,8 +158,8 @@ interface ViewOptions {
     co2eKg: number
     pdfProblem: string | null
   } | null
-  /** As configured; `null` if there are none */
-  paymentInstructions: string | null
+  /** How to pay, unless the guest pays through Stripe */
+  bankTransfer: BankTransfer
   /** The latest payment through Stripe, if there is one */
   payment?: Payment | null
   /** Whether the page shows how to pay through Stripe */
@@ -172,7 +173,7 @@ export function buildOrderView(
   history: readonly HistoryEntry[],
   options: ViewOptions,
 ) {
-  const { certificate, paymentInstructions, payment = null } = options
+  const { certificate, bankTransfer, payment = null } = options
   const { isOnline = false, format } = options
   const { checkout, status } = order
   return {
@@ -219,10 +220,7 @@ export function buildOrderView(
       payment === null || payment.refundedMinor === 0
         ? null
         : formatMoney(payment.refundedMinor, payment.currency),
-    payment:
-      status === 'pending' && !isOnline
-        ? { instructions: paymentInstructions, reference: order.orderNumber }
-        : null,
+    payment: status === 'pending' && !isOnline ? bankTransfer : null,
     canCancel: canGuestCancel(order, history) && (payment === null || !isReceived(payment)),
   }
 }

@@ -14,6 +14,7 @@ const BUNDLES = {
   'certificate.css': 'certificates/certificate.css',
   'certificate.js': 'certificates/share.js',
   'copy.js': 'qr-codes/copy.js',
+  'bank-transfer.js': 'checkout/bank-transfer.js',
   'passkeys.js': 'accounts/passkeys.js',
   'docs.css': 'docs/docs.css',
   'docs.js': 'docs/docs.js',

@@ -91,8 +91,9 @@ const environment = {
   SERVICE_FEE_PERCENT: '5',
   TERMS_URL: 'https://example.com/terms',
   PRIVACY_URL: 'https://example.com/privacy',
-  PAYMENT_INSTRUCTIONS:
-    'Bank transfer to Harbour Example: PT50 0002 0123 1234 5678 9015 4\nOr at the harbour office, every day from 8:00 to 20:00.',
+  PAYMENT_IBAN: 'PT50 0002 0123 1234 5678 9015 4',
+  PAYMENT_ACCOUNT_NAME: 'Harbour Example',
+  PAYMENT_INSTRUCTIONS: 'Or pay at the harbour office, every day from 8:00 to 20:00.',
   ...(provider && { AUTO_FULFIL: 'true', ORDERSOURCE_NAME: 'Fake provider' }),
   ...process.env,
   ...(provider && { ORDERSOURCE_BASE_URL: provider.url, ORDERSOURCE_API_TOKEN: provider.token }),

@@ -16,7 +16,7 @@ declare module '../core/config/config.js' {
 const variables = {
   PAYMENT: stringEnum<'invoice' | 'stripe'>(['invoice', 'stripe'], {
     default: 'invoice',
-    description: "How guests pay: by invoice, following PAYMENT_INSTRUCTIONS, or on Stripe's page",
+    description: "How guests pay: by bank transfer, or on Stripe's page",
   }),
   STRIPE_SECRET_KEY: optional('Secret or restricted API key of Stripe: sk_… or rk_…'),
   STRIPE_WEBHOOK_SECRET: optional("Signing secret of Stripe's webhook endpoint: whsec_…"),

@@ -38,6 +38,7 @@ const calls = ({ link, guestOrder, mail }: CallContext): ValidCalls => ({
   ],
   'GET /o/:token': [{ path: guestOrder }],
   'GET /o/:token/cancel': [{ path: `${guestOrder}/cancel` }],
+  'GET /o/:token/payment-request.pdf': [{ path: `${guestOrder}/payment-request.pdf` }],
   'POST /o/:token/cancel': [{ path: `${guestOrder}/cancel`, form: {} }],
   'POST /o/:token/pay': [{ path: `${guestOrder}/pay`, form: {} }],
   'POST /admin/orders': [{ form: ORDER_FORM }],

@@ -92,6 +92,7 @@ export const eraseMails = (tx: Queryable, orderId: string, email?: string): Prom
 /** The types of emails to guests. They are stored, so never rename a type. */
 const MAIL_TYPES = [
   'order_received',
+  'payment_reminder',
   'payment_received',
   'certificate_ready',
   'order_cancelled',
@@ -124,6 +125,7 @@ export function findMailTypes(
 
 const STATUSES: Record<MailType, readonly OrderStatus[]> = {
   order_received: ['pending', ...PAID_STATUSES, 'refunded'],
+  payment_reminder: ['pending'],
   payment_received: [...PAID_STATUSES, 'refunded'],
   certificate_ready: PAID_STATUSES,
   order_cancelled: ['cancelled'],

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { DAY_MS } from '../../core/time.js'
+import { DAY_MS, HOUR_MS } from '../../core/time.js'
 import type { Queryable } from '../../database/database.js'
 import { isErased } from '../../orders/erase-order.js'
 import type { EventConsumer } from '../../orders/order-events/event-dispatcher.js'
@@ -31,6 +31,7 @@ import {
 } from './guest-mail-types.js'
 import { createMailSender } from './mail-sender.js'
 import { buildOrderMailsView, describeMails } from './mail-view.js'
+import { createReminders } from './payment-reminders.js'
 
 /** Who changes orders without a person who may undo the change. */
 const AUTOMATIC_ACTORS: readonly string[] = [GUEST, STRIPE, AUTO_FULFILMENT]
@@ -102,6 +103,8 @@ function createMail(app: FastifyInstance) {
       if (previousStatus === 'cancelled') {
         await resumeMails(tx, order, ['order_received', 'payment_received'], sendAt)
       }
+      // It was not true while the order was paid or cancelled.
+      await resumeMails(tx, order, ['payment_reminder'], sendAt)
     }) satisfies EventConsumer,
 
     /** Queues the email about a certificate; does nothing if emails are not configured. */
@@ -192,7 +195,10 @@ export default fp(
     }
     app.events.addConsumer('mail', mail.consume, 'Emails')
     app.eraser.add({ eraseFormerCustomer: eraseMails })
-    if (mail.sender) app.outbox.addSender(mail.sender)
+    if (mail.sender) {
+      app.outbox.addSender(mail.sender)
+      app.schedule('remind guests to pay', HOUR_MS, createReminders(app, mail.holdMs))
+    }
     app.payments.onReturned((order) => mail.announceRefund(order))
     app.certificates.onIssued((tx, { certificate, order }) =>
       mail.announceCertificate(tx, order, certificate.code),

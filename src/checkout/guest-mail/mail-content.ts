@@ -33,6 +33,14 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
     ],
     link: 'View your order',
   }),
+  payment_reminder: ({ orderNumber, total, payment }) => ({
+    title: `Payment reminder for order ${orderNumber}`,
+    paragraphs: [
+      `Your payment of ${total} was due on ${payment?.dueOn ?? ''}, and we have not received it yet. We will buy the carbon credits once it arrives.`,
+      'If you have paid in the last few days, thank you: there is nothing more to do. If you no longer want the credits, cancel the order on its page.',
+    ],
+    link: 'View your order',
+  }),
   certificate_ready: ({ orderNumber, certificate, mass }) => ({
     title: `Your certificate for order ${orderNumber}`,
     paragraphs: [
@@ -57,7 +65,10 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
 }
 
 /** Emails about orders that may never be paid. */
-const UNPROVEN: readonly MailType[] = ['order_received', 'order_cancelled']
+const UNPROVEN: readonly MailType[] = ['order_received', 'payment_reminder', 'order_cancelled']
+
+/** Emails that say how to pay. */
+const UNPAID: readonly MailType[] = ['order_received', 'payment_reminder']
 
 interface Row {
   label: string
@@ -66,6 +77,8 @@ interface Row {
 
 const toRow = (label: string, value: string | null): Row[] =>
   value === null ? [] : [{ label, value }]
+
+const toLine = ({ label, value }: Row): string => `${label}: ${value}`
 
 /** What a guest typed, or put into a QR code. */
 const buildTypedRows = ({ customer, vessel, imoNumber, beneficiary }: OrderView): Row[] => [
@@ -88,8 +101,19 @@ function buildReceipt({ parts }: OrderView): Row[] {
 /** How to pay by invoice; other payments are made on the order's page. */
 function buildPayment({ payment, total }: OrderView, method: string) {
   if (payment === null || method !== 'invoice') return null
-  const { instructions, reference } = payment
-  const lines = instructions?.split('\n') ?? ['You will receive an invoice.']
+  const { account, instructions, dueOn, reference } = payment
+  const rows = account
+    ? [
+        ...toRow('Account name', account.name),
+        ...toRow('IBAN', account.printedIban),
+        ...toRow('BIC', account.bic),
+      ]
+    : []
+  const lines = [
+    ...rows.map(toLine),
+    ...(instructions?.split('\n') ?? (account ? [] : ['You will receive an invoice.'])),
+    toLine({ label: 'Due date', value: dueOn }),
+  ]
   return { total, lines, reference }
 }
 
@@ -106,7 +130,7 @@ export function buildMailContent(
   amounts: MailAmounts,
 ) {
   const { share, mass } = order
-  const isUnpaid = type === 'order_received' && order.payment !== null
+  const isUnpaid = UNPAID.includes(type) && order.payment !== null
   const payment = isUnpaid ? buildPayment(order, paymentMethod) : null
   const opening = OPENINGS[type](order, amounts)
   return {
@@ -141,7 +165,6 @@ export function formatMailText(
   brandName: string,
 ): string {
   const { title, paragraphs, payment, link, receipt, total, details } = content
-  const toLine = ({ label, value }: Row) => `${label}: ${value}`
   const blocks = [
     [title],
     ...paragraphs.map((paragraph) => [paragraph]),

@@ -11,7 +11,7 @@ import type { Order } from '../../orders/order.js'
 import type { Message } from '../../outbox/messages.js'
 import type { Sender, SendResult } from '../../outbox/outbox-worker.js'
 import { getBalance, isReceived } from '../../payments/payment.js'
-import { getPaymentInstructions } from '../checkout-config.js'
+import { createBankTransfers } from '../bank-transfer/bank-transfer.js'
 import { buildOrderView } from '../guest-order-view.js'
 import { getPayload, isStillTrue, MAIL_QUEUE, type MailType } from './guest-mail-types.js'
 import { buildMailContent, formatMailText, type MailAmounts } from './mail-content.js'
@@ -65,6 +65,7 @@ const LOCALE = 'en-GB'
 /** Creates the function that writes emails about orders. */
 function createMailRenderer(app: FastifyInstance) {
   const { config, database, orderLinks, payments } = app
+  const buildBankTransfer = createBankTransfers(config, app.orders.calendar)
   const dates = new Intl.DateTimeFormat(LOCALE, {
     dateStyle: 'long',
     timeStyle: 'short',
@@ -98,7 +99,7 @@ function createMailRenderer(app: FastifyInstance) {
         co2eKg: certificate.content.co2eKg,
         pdfProblem: null,
       },
-      paymentInstructions: getPaymentInstructions(config),
+      bankTransfer: buildBankTransfer(order),
       format,
     })
     const method = order.checkout?.paymentMethod ?? 'invoice'

@@ -14,6 +14,7 @@ import { findMailTypes, getPayload, isMailOrder, type MailType } from './guest-m
 
 const MAIL_TITLES: Record<MailType, string> = {
   order_received: 'Order received',
+  payment_reminder: 'Payment reminder',
   payment_received: 'Payment received',
   certificate_ready: 'Certificate ready',
   order_cancelled: 'Order cancelled',

@@ -1,0 +1,105 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { drawInWorker } from '../../certificates/certificate-pdf.js'
+import { getRequestNumbers } from '../../core/http/locale.js'
+import { Problem } from '../../core/http/problem.js'
+import { buildOrderView, type OrderView } from '../guest-order-view.js'
+import { createBankTransfers, type BankTransfer } from './bank-transfer.js'
+import type { PaymentRequest } from './draw-payment-request.js'
+import type { PaymentRequestTask } from './payment-request-worker.js'
+
+/** Drawing keeps a CPU core busy for a moment. */
+const MAX_PER_MINUTE = 30
+
+type Seller = PaymentRequest['seller']
+
+function buildPaymentRequest(
+  order: OrderView,
+  orderedAt: string,
+  { account, instructions, dueOn, reference, epcPayload }: BankTransfer,
+  seller: Seller,
+): PaymentRequest {
+  const { customer, parts, total, mass } = order
+  const credits = `Carbon credits for ${parts?.mass ?? mass} of CO₂e`
+  const listed = [
+    ...[customer.name, customer.company],
+    customer.vatId === null ? null : `VAT ID ${customer.vatId}`,
+    customer.email,
+  ]
+  const rows = [
+    { label: 'Account name', value: account?.name },
+    { label: 'IBAN', value: account?.printedIban },
+    { label: 'BIC', value: account?.bic },
+    { label: 'Reference', value: reference },
+  ]
+  return {
+    seller,
+    customer: order.isErased ? [] : listed.filter((line) => line !== null),
+    orderNumber: order.orderNumber,
+    orderedAt,
+    orderedOn: order.placedOn,
+    dueOn,
+    lines: [
+      { label: credits, amount: parts?.offset ?? total },
+      ...(parts?.serviceFee ? [{ label: 'Service fee', amount: parts.serviceFee }] : []),
+    ],
+    total,
+    account: account ? rows.flatMap(({ label, value }) => (value ? [{ label, value }] : [])) : [],
+    epcPayload,
+    instructions: [
+      ...(account ? [] : [`Reference: ${reference}`]),
+      ...(instructions?.split('\n') ?? []),
+    ],
+  }
+}
+
+/** The payment request of an order that is to be paid by bank transfer, as a PDF. */
+const pages: FastifyPluginAsync = async (app) => {
+  const { orders: store, orderLinks, brand, config, payments } = app
+  const buildBankTransfer = createBankTransfers(config, store.calendar)
+  const dates = new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'long',
+    timeZone: config.TIME_ZONE,
+  })
+  const seller = { name: brand.name, contact: brand.contactUrl?.replace(/^mailto:/, '') ?? null }
+
+  app.get<{ Params: { token: string } }>(
+    '/o/:token/payment-request.pdf',
+    { config: { rateLimit: { max: MAX_PER_MINUTE, timeWindow: '1 minute' } } },
+    async (request, reply) => {
+      reply.header('referrer-policy', 'no-referrer')
+      const { token } = request.params
+      const id = await orderLinks.find(token)
+      const order = id === null ? null : await store.get(id)
+      if (order === null) {
+        throw new Problem(
+          404,
+          'There is no order at this address. Check that the link is complete.',
+        )
+      }
+      const view = buildOrderView(order, [], {
+        certificate: null,
+        bankTransfer: buildBankTransfer(order),
+        isOnline: payments.service !== null && order.checkout?.paymentMethod === 'stripe',
+        format: {
+          numbers: getRequestNumbers(request),
+          time: (timestamp: string) => dates.format(new Date(timestamp)),
+        },
+      })
+      if (view.payment === null) return reply.redirect(`/o/${token}`, 303)
+      const pdf = await drawInWorker<PaymentRequestTask>(
+        {
+          request: buildPaymentRequest(view, order.placedAt, view.payment, seller),
+          fontPath: config.CERTIFICATE_FONT,
+        },
+        'checkout/bank-transfer/payment-request-worker',
+      )
+      const fileName = `payment-request-${order.orderNumber.replace(/[^\w-]+/g, '-')}.pdf`
+      return reply
+        .type('application/pdf')
+        .header('content-disposition', `inline; filename="${fileName}"`)
+        .send(pdf)
+    },
+  )
+}
+
+export default pages
