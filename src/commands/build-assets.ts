@@ -11,6 +11,8 @@ const BUNDLES = {
   'site.css': 'styles/site.css',
   'portal.css': 'portal/portal.css',
   'calculator.js': 'calculator/live-form.js',
+  'mailbox.css': 'demo/mailbox.css',
+  'order-page.js': 'checkout/order-page.js',
   'copy.js': 'qr-codes/copy.js',
   'passkeys.js': 'accounts/passkeys.js',
   'docs.css': 'docs/docs.css',
