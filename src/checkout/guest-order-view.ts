@@ -170,7 +170,7 @@ export function buildOrderView(
     placedOn: format.time(order.placedAt),
     hasReceipt: hasBeenPaid(status) || order.paidAt !== null,
     paidOn: order.paidAt && format.time(order.paidAt),
-    isPaidOnline: checkout?.paymentMethod === 'stripe',
+    isPaidOnline: payment?.state === 'paid',
     /** What was paid, if the total was changed later */
     paid:
       payment?.state === 'paid' && !isSameAmount(payment, order)
