@@ -111,14 +111,10 @@ const pages: FastifyPluginAsync = async (app) => {
     // A refresh can add the form, but cannot change the policy of the page.
     if (online) reply.allowFormsTo(checkoutOrigin)
     const view = buildOrderView(order, history, {
-      certificate: certificate && {
-        code: certificate.code,
-        issuedAt: certificate.issuedAt,
-        co2eKg: certificate.content.co2eKg,
-        pdfProblem: await certificates.findPdfProblem(certificate, true),
-      },
+      certificate,
+      pdfProblem: certificate && (await certificates.findPdfProblem(certificate, true)),
       payment,
-      isOnline: isPaidThroughStripe(order),
+      online,
       bankTransfer: buildBankTransfer(order),
       format,
     })

@@ -1,16 +1,21 @@
+import { getCertificateNumber, type Certificate } from '../certificates/certificate.js'
 import {
   formatMass,
   formatRoundedMass,
   type PageFormat,
 } from '../core/formatting/mass-formatter.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
+import { MINUTE_MS } from '../core/time.js'
 import { findLatestAttempt, isUnresolved } from '../orders/attempt.js'
 import { isErased } from '../orders/erase-order.js'
-import { hasBeenPaid, isRefundDue, type OrderStatus } from '../orders/order-status.js'
+import { hasBeenPaid, type OrderStatus } from '../orders/order-status.js'
 import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
-import { getBalance, isReceived, isSameAmount, type Payment } from '../payments/payment.js'
+import { isReceived, isSameAmount, type Payment } from '../payments/payment.js'
 import type { BankTransfer } from './bank-transfer/bank-transfer.js'
+import { getFirstName } from './first-name.js'
+import { awaitsRefund, buildHeadline } from './order-headline.js'
+import type { PaymentView } from './payment-view.js'
 
 interface Step {
   label: string
@@ -18,70 +23,6 @@ interface Step {
   at: string | null
   state: 'done' | 'current' | 'upcoming'
 }
-
-interface Heading {
-  title: string
-  explanation: string
-}
-
-const RETIREMENT_PENDING: Heading = {
-  title: 'Retirement pending',
-  explanation:
-    'Thank you. The carbon credits are ordered. You will get a certificate once they are retired.',
-}
-
-const HEADINGS: Record<OrderStatus, Heading> = {
-  pending: {
-    title: 'Waiting for your payment',
-    explanation: 'We will buy the carbon credits once we receive your payment.',
-  },
-  paid: {
-    title: 'Paid',
-    explanation: 'Thank you. We are buying the carbon credits now.',
-  },
-  processing: RETIREMENT_PENDING,
-  fulfilled: RETIREMENT_PENDING,
-  refunded: {
-    title: 'Refunded',
-    explanation: 'Your payment has been refunded.',
-  },
-  cancelled: {
-    title: 'Cancelled',
-    explanation: 'This order was cancelled. There is nothing to pay.',
-  },
-}
-
-/** What a guest reads first. */
-function buildHeading(order: Order, { certificate, payment = null, format }: ViewOptions): Heading {
-  if (certificate !== null) {
-    const mass = formatRoundedMass(certificate.co2eKg, format.numbers)
-    return {
-      title: 'Carbon credits retired',
-      explanation: `Carbon credits for ${mass} of CO₂e have been retired for you. Thank you.`,
-    }
-  }
-  const heading = HEADINGS[order.status]
-  if (order.status !== 'cancelled' && order.status !== 'refunded') return heading
-  if (awaitsRefund(order, payment)) {
-    return {
-      title: order.status === 'cancelled' ? heading.title : 'Refund in progress',
-      explanation:
-        payment?.state === 'processing'
-          ? 'This order was cancelled. Your payment is on its way, and we will refund it when we receive it.'
-          : 'This order was cancelled. We have received your payment and will refund it.',
-    }
-  }
-  const isRefunded =
-    order.cancelledFrom === 'refunded' ||
-    (payment !== null && payment.refundedMinor > 0 && getBalance(payment) === 0)
-  return order.status === 'cancelled' && isRefunded
-    ? { ...heading, explanation: 'This order was cancelled. Your payment has been refunded.' }
-    : heading
-}
-
-/** Whether money that was received, or is on its way, will be returned. */
-const awaitsRefund = (order: Order, payment: Payment | null): boolean =>
-  payment?.dispute !== 'lost' && (isRefundDue(order) || (payment !== null && isReceived(payment)))
 
 /** When an order first got a status, ISO 8601; `null` if that is not in the history. */
 function findTime(history: readonly HistoryEntry[], status: OrderStatus) {
@@ -142,7 +83,7 @@ function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: 
     (checkout.currency ?? currency) === currency && (checkout.co2eKg ?? co2eKg) === co2eKg
   if (!isAccepted || offsetMinor + serviceFeeMinor !== amountMinor) return null
   return {
-    mass: formatMass(co2eKg, format.numbers),
+    mass: formatRoundedMass(co2eKg, format.numbers),
     perTonne: paidPerTonneMinor == null ? null : formatMoney(paidPerTonneMinor, currency),
     offset: formatMoney(offsetMinor, currency),
     serviceFee: serviceFeeMinor === 0 ? null : formatMoney(serviceFeeMinor, currency),
@@ -151,20 +92,37 @@ function buildParts({ checkout, amountMinor, currency, co2eKg }: Order, format: 
 
 interface ViewOptions {
   /** `null` if there is no valid certificate */
-  certificate: {
-    code: string
-    issuedAt: string
-    /** Mass of the carbon credits */
-    co2eKg: number
-    pdfProblem: string | null
-  } | null
+  certificate: Certificate | null
+  /** Why the certificate has no PDF */
+  pdfProblem?: string | null
   /** How to pay, unless the guest pays through Stripe */
   bankTransfer: BankTransfer
   /** The latest payment through Stripe, if there is one */
   payment?: Payment | null
-  /** Whether the page shows how to pay through Stripe */
-  isOnline?: boolean
+  /** What the page shows of an unpaid order that is paid through Stripe */
+  online?: PaymentView | null
   format: PageFormat
+}
+
+/** Only a certificate that was issued a moment ago is celebrated. */
+const CELEBRATION_MS = 5 * MINUTE_MS
+
+/** The guest’s own certificate, which also shows what is not published. */
+function buildCertificateView(
+  certificate: Certificate,
+  pdfProblem: string | null,
+  format: PageFormat,
+) {
+  const { code, issuedAt, content } = certificate
+  return {
+    path: `/c/${code}`,
+    number: getCertificateNumber(certificate),
+    mass: formatRoundedMass(content.co2eKg, format.numbers),
+    beneficiary: content.beneficiary,
+    vessel: content.vesselName,
+    isNew: Date.now() - Date.parse(issuedAt) < CELEBRATION_MS,
+    pdfProblem,
+  }
 }
 
 /** What a guest sees of an order. Notes and other data for administrators are left out. */
@@ -173,9 +131,12 @@ export function buildOrderView(
   history: readonly HistoryEntry[],
   options: ViewOptions,
 ) {
-  const { certificate, bankTransfer, payment = null } = options
-  const { isOnline = false, format } = options
+  const { certificate, pdfProblem = null, bankTransfer, payment = null } = options
+  const { online = null, format } = options
   const { checkout, status } = order
+  /** `null` if it was erased, or may not be a name */
+  const firstName = isErased(order) ? null : getFirstName(order.customerName)
+  const headline = online?.headline ?? buildHeadline(order, { certificate, payment, format })
   return {
     orderNumber: order.orderNumber,
     status,
@@ -183,13 +144,10 @@ export function buildOrderView(
     isFinal:
       certificate !== null ||
       ((status === 'refunded' || status === 'cancelled') && !awaitsRefund(order, payment)),
-    ...buildHeading(order, options),
+    headline: { ...headline, name: headline.isGreeting ? firstName : null },
+    firstName,
     steps: buildSteps(order, history, options),
-    certificate: certificate && {
-      mass: formatRoundedMass(certificate.co2eKg, format.numbers),
-      path: `/c/${certificate.code}`,
-      pdfProblem: certificate.pdfProblem,
-    },
+    certificate: certificate && buildCertificateView(certificate, pdfProblem, format),
     total: formatMoney(order.amountMinor, order.currency),
     parts: buildParts(order, format),
     mass: formatMass(order.co2eKg, format.numbers),
@@ -211,6 +169,9 @@ export function buildOrderView(
     beneficiary: checkout?.beneficiary ?? null,
     isPublic: checkout?.isPublic ?? false,
     placedOn: format.time(order.placedAt),
+    hasReceipt: hasBeenPaid(status) || order.paidAt !== null,
+    paidOn: order.paidAt && format.time(order.paidAt),
+    isPaidOnline: payment?.state === 'paid',
     /** What was paid, if the total was changed later */
     paid:
       payment?.state === 'paid' && !isSameAmount(payment, order)
@@ -220,7 +181,7 @@ export function buildOrderView(
       payment === null || payment.refundedMinor === 0
         ? null
         : formatMoney(payment.refundedMinor, payment.currency),
-    payment: status === 'pending' && !isOnline ? bankTransfer : null,
+    payment: status === 'pending' && online === null ? bankTransfer : null,
     canCancel: canGuestCancel(order, history) && (payment === null || !isReceived(payment)),
   }
 }

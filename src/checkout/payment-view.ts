@@ -1,6 +1,7 @@
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import type { Order } from '../orders/order.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
+import type { Headline } from './order-headline.js'
 
 /**
  * Values of the order page's `payment` parameter, which Stripe's return links and our redirects
@@ -12,6 +13,7 @@ type PaymentReturn = (typeof RETURNS)[number]
 export const toPaymentReturn = (value: unknown): PaymentReturn | null =>
   RETURNS.find((name) => name === value) ?? null
 
+/** Problems to show before the state of the order */
 const ALERTS: Partial<Record<PaymentReturn, string>> = {
   unavailable:
     'Payment is not possible at the moment. Your order is saved: try again in a few minutes, or contact us.',
@@ -19,20 +21,45 @@ const ALERTS: Partial<Record<PaymentReturn, string>> = {
     'The order could not be cancelled, because it may already have been paid. Try again in a few minutes.',
 }
 
-/** Describes the outcome of the last attempt to pay, if the guest can try again. */
-function describeLast(payment: Payment | null, from: PaymentReturn | null): string | null {
-  if (from !== null && ALERTS[from] !== undefined) return ALERTS[from]
-  if (payment?.state === 'failed' && payment.sessionId !== null) {
-    return 'The payment failed, and no money was taken. Try again, or choose another way to pay.'
+const HOSTED_BY_STRIPE =
+  'You pay on a page hosted by Stripe, our payment provider. We never see your card details.'
+
+/** The state of an order that the guest can pay. */
+function buildUnpaidHeadline(payment: Payment | null, from: PaymentReturn | null): Headline {
+  const hadPage = payment !== null && payment.sessionId !== null
+  if (hadPage && payment.state === 'failed') {
+    return {
+      tone: 'problem',
+      title: 'Your payment failed',
+      explanation: 'No money was taken. Try again, or choose another way to pay.',
+    }
   }
-  if (payment?.state === 'expired' && payment.sessionId !== null) {
-    return 'The payment page has expired, and no money was taken. Start again.'
+  if (hadPage && payment.state === 'expired') {
+    return {
+      tone: 'problem',
+      title: 'The payment page has expired',
+      explanation: 'No money was taken. Your order is saved: start the payment again.',
+    }
   }
-  return from === 'stopped' ? 'You have not paid yet.' : null
+  const isStopped = from === 'stopped'
+  return {
+    tone: 'waiting',
+    title: 'Waiting for your payment',
+    explanation: `${isStopped ? 'You have not paid yet. ' : ''}${HOSTED_BY_STRIPE}`,
+  }
+}
+
+export interface PaymentView {
+  headline: Headline
+  /** A problem to show first */
+  alert: string | null
+  canPay: boolean
+  /** Whether the page asks Stripe when it refreshes itself */
+  isChecking: boolean
 }
 
 /**
- * Builds the Stripe section of the order page; `null` if the order is not pending.
+ * Builds what the order page shows of a payment through Stripe; `null` if the order is not pending.
  *
  * @param payment the latest payment of the order
  */
@@ -40,42 +67,44 @@ export function buildPaymentView(
   { status, amountMinor, currency }: Order,
   payment: Payment | null,
   from: PaymentReturn | null,
-) {
+): PaymentView | null {
   if (status !== 'pending') return null
-  const amount = formatMoney(amountMinor, currency)
-  /** `isChecking`: the page should reload soon; `alert`: a problem to show first */
   const view = { alert: null, canPay: false, isChecking: false }
   if (payment?.state === 'processing') {
-    return {
-      ...view,
-      title: 'Your payment is being processed',
-      text: 'Your bank can take a few days. We will buy the carbon credits once we receive your payment. If Stripe gave you instructions to pay, such as a voucher or bank details, follow them.',
+    const headline: Headline = {
+      tone: 'progress',
+      title: 'Thank you',
+      isGreeting: true,
+      titleEnd: 'Your payment is being processed.',
+      explanation:
+        'Your bank can take a few days. We will buy the carbon credits once we receive your payment. If Stripe gave you instructions to pay, such as a voucher or bank details, follow them.',
     }
+    return { ...view, headline }
   }
   if (payment !== null && isReceived(payment)) {
+    const amount = formatMoney(amountMinor, currency)
     const received = formatMoney(getBalance(payment), payment.currency)
-    return {
-      ...view,
+    const headline: Headline = {
+      tone: 'problem',
       title: 'We need to check your payment',
-      text:
+      explanation:
         received === amount
           ? `We have received ${received}. We will contact you.`
           : `We have received ${received}, but the order total is ${amount}. We will contact you.`,
     }
+    return { ...view, headline }
   }
   if (from === 'done' && payment?.state === 'open') {
-    return {
-      ...view,
+    const headline: Headline = {
+      tone: 'progress',
       title: 'Checking your payment',
-      text: 'This takes a few seconds. If you have not paid, you can pay now.',
-      canPay: true,
-      isChecking: true,
+      explanation: 'This takes a few seconds. If you have not paid, you can pay now.',
     }
+    return { ...view, headline, canPay: true, isChecking: true }
   }
   return {
-    title: `Pay ${amount}`,
-    text: 'You pay on a page hosted by Stripe, our payment provider. We never see your card details.',
-    alert: describeLast(payment, from),
+    headline: buildUnpaidHeadline(payment, from),
+    alert: (from && ALERTS[from]) ?? null,
     canPay: true,
     isChecking: false,
   }

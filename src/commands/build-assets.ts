@@ -13,6 +13,8 @@ const BUNDLES = {
   'calculator.js': 'calculator/live-form.js',
   'certificate.css': 'certificates/certificate.css',
   'certificate.js': 'certificates/share.js',
+  'mailbox.css': 'demo/mailbox.css',
+  'order-page.js': 'checkout/order-page.js',
   'copy.js': 'qr-codes/copy.js',
   'bank-transfer.js': 'checkout/bank-transfer.js',
   'passkeys.js': 'accounts/passkeys.js',

@@ -12,7 +12,7 @@ const FROM = 'Clearwake demo <demo@example.com>'
 
 /** What email clients allow: styles and images, no scripts. */
 const MAIL_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'self'; frame-ancestors 'self'"
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'self'; frame-ancestors 'self'"
 
 /** Collects the emails of the demo instead of sending them, and shows them at /demo/mail. */
 export function createMailbox() {
@@ -43,10 +43,17 @@ export function createMailbox() {
     })
 
     /** Links open in a new tab, as in an email client. */
-    const toPreview = (html: string): string =>
-      html
-        .replace('<head>', '<head><base target="_blank">')
-        .replaceAll('cid:logo', app.brand.logoUrl ?? '')
+    const toPreview = ({ html, pictures = [] }: ReceivedMail): string =>
+      pictures.reduce(
+        (shown, { cid, contentType, content }) =>
+          shown.replaceAll(
+            `cid:${cid}`,
+            `data:${contentType};base64,${content.toString('base64')}`,
+          ),
+        html
+          .replace('<head>', '<head><base target="_blank">')
+          .replaceAll('cid:logo', app.brand.logoUrl ?? ''),
+      )
 
     function find(id: string): ReceivedMail {
       const mail = mails.find((one) => one.id === id)
@@ -74,7 +81,7 @@ export function createMailbox() {
       reply
         .headers({ 'content-security-policy': MAIL_POLICY, 'x-frame-options': 'SAMEORIGIN' })
         .type(HTML)
-        .send(toPreview(find(params.id).html)),
+        .send(toPreview(find(params.id))),
     )
   }
 

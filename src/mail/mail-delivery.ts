@@ -1,12 +1,23 @@
 import type { SendResult } from '../outbox/outbox-worker.js'
 
+/** A picture that is sent with an email. */
+export interface MailPicture {
+  /** The HTML shows it at the URL `cid:{cid}` */
+  cid: string
+  filename: string
+  contentType: string
+  content: Buffer
+}
+
 /** The content of an email. */
 export interface RenderedMail {
   /** Must not contain user input */
   subject: string
   text: string
-  /** Its logo, if there is one, has the URL `cid:logo` */
+  /** The operator's logo, if there is one, has the URL `cid:logo` */
   html: string
+  /** Other pictures of the HTML */
+  pictures?: readonly MailPicture[]
 }
 
 /** An email to one address. */

@@ -3,7 +3,12 @@ import { extname } from 'node:path'
 import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
 import { LOGO_TYPES } from '../core/config/core-config.js'
 import type { MailSettings } from './mail-config.js'
-import { MAX_SEND_MS, type MailDelivery, type MailResult } from './mail-delivery.js'
+import {
+  MAX_SEND_MS,
+  type MailDelivery,
+  type MailPicture,
+  type MailResult,
+} from './mail-delivery.js'
 
 const STEP_TIMEOUT_MS = 20_000
 
@@ -45,7 +50,7 @@ function toFailure(error: NodemailerError): MailResult {
 /** Sends emails over SMTP, each over its own connection, because there are few. */
 export function createSmtpDelivery(
   { server, from }: MailSettings,
-  logo: MailLogo | null,
+  logo: MailPicture | null,
 ): MailDelivery {
   const { host, port, encryption, credentials } = server
   const [, domain = host] = from.address.split('@')
@@ -67,7 +72,7 @@ export function createSmtpDelivery(
   const transport = createTransport(options)
   return {
     description: { server: `${host}:${port}`, from: `${from.name} <${from.address}>` },
-    async send({ id, to, subject, text, html }, signal) {
+    async send({ id, to, subject, text, html, pictures = [] }, signal) {
       try {
         const { response } = await transport.sendMail({
           // Passed as objects, which are not parsed, so that one address cannot become two.
@@ -80,8 +85,10 @@ export function createSmtpDelivery(
           messageId: `<${id}@${domain}>`,
           // Suppresses automatic replies (RFC 3834).
           headers: { 'Auto-Submitted': 'auto-generated' },
-          attachments:
-            logo === null ? [] : [{ ...logo, cid: 'logo', contentDisposition: 'inline' }],
+          attachments: [...(logo ? [logo] : []), ...pictures].map((picture) => ({
+            ...picture,
+            contentDisposition: 'inline',
+          })),
           signal: AbortSignal.any([signal, AbortSignal.timeout(MAX_SEND_MS)]),
         })
         return { outcome: 'sent', status: Number(response.slice(0, 3)), detail: toDetail(response) }
@@ -92,17 +99,10 @@ export function createSmtpDelivery(
   }
 }
 
-/** The operator's logo, attached to each email. */
-interface MailLogo {
-  filename: string
-  contentType: string
-  content: Buffer
-}
-
-/** Reads the logo; `null` if there is none, or if it is an SVG, which few email clients display. */
-export function readMailLogo(path: string | undefined): MailLogo | null {
+/** Reads the operator's logo, attached to each email; `null` if there is none, or if it is an SVG, which few email clients display. */
+export function readMailLogo(path: string | undefined): MailPicture | null {
   const extension = extname(path ?? '').toLowerCase()
   const contentType = LOGO_TYPES[extension]
   if (path === undefined || contentType === undefined || extension === '.svg') return null
-  return { filename: `logo${extension}`, contentType, content: readFileSync(path) }
+  return { cid: 'logo', filename: `logo${extension}`, contentType, content: readFileSync(path) }
 }

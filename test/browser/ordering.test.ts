@@ -7,6 +7,7 @@ import { createGuest, placeOrder } from '../support/guest.js'
 import { measurePageWeight } from '../support/page-weight.js'
 import { openBrowserContext, sharedBrowser } from '../support/shared-browser.js'
 import { TRIPS } from '../support/trips.js'
+import { waitFor } from '../support/wait-for.js'
 
 const { url, ann } = await startAutoFulfilment(t, {
   SERVICE_FEE_PERCENT: '5',
@@ -64,7 +65,7 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.goto(orderUrl)
   await page.getByRole('link', { name: 'Cancel order' }).click()
   await page.getByRole('button', { name: 'Cancel order' }).click()
-  await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
+  await page.getByRole('heading', { name: 'Your order is cancelled' }).waitFor()
   t.same(errors, [])
   t.same(externalRequests, [])
 })
@@ -75,27 +76,49 @@ t.test('the order page showed the old status until it was reloaded', async (t) =
   const { context, page } = await openBrowserContext(t, { viewport: PHONE, locale: 'en-GB' })
   const { errors } = recordBrowserErrors(context, url)
   await page.goto(url + path)
-  const status = page.getByRole('heading', { name: 'Waiting for your payment' })
-  await status.waitFor()
+  await page.getByRole('heading', { name: 'Waiting for your bank transfer' }).waitFor()
   await page.setViewportSize(DESKTOP)
   const [left, right] = await Promise.all(
-    [status, page.getByRole('heading', { name: 'Receipt' })].map((one) => one.boundingBox()),
+    [page.locator('.order-steps'), page.locator('.receipt')].map((one) =>
+      page.locator('.guest-order > div', { has: one }).boundingBox(),
+    ),
   )
   t.ok(left && right && left.x < right.x && left.y === right.y, 'two columns')
   await page.getByRole('link', { name: 'Cancel order' }).focus()
 
   // An outage does not stop it.
   await page.route('**/o/**', (route) => route.fulfill({ status: 503, body: 'unavailable' }))
-  await page.waitForResponse((response) => response.status() === 503)
+  await page.getByText(/We could not check for updates\. Last checked at \d/).waitFor()
   await page.unroute('**/o/**')
   const focused = page.locator('a:focus', { hasText: 'Cancel order' })
   await page.waitForResponse((response) => response.url().includes('refresh=2'))
   t.equal(await focused.count(), 1, 'keeps the focus')
+  await page.getByText('This page updates by itself.').waitFor()
+
+  // A hidden page pauses; it checks at once when it is seen again.
+  let requests = 0
+  page.on('request', () => requests++)
+  const setHidden = (isHidden: boolean) =>
+    page.evaluate((isHidden) => {
+      Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, isHidden)
+  await setHidden(true)
+  await page.waitForTimeout(6_000)
+  t.equal(requests, 0, 'does not refresh while hidden')
+  await setHidden(false)
+  await waitFor(async () => requests > 0)
 
   const { items } = await ann.call('GET', '/api/admin/orders')
   await ann.call('PATCH', `/api/admin/orders/${items[0].id}`, { status: 'paid' })
-  await page.getByRole('heading', { name: 'Carbon credits retired' }).waitFor()
-  await page.getByRole('link', { name: 'View certificate' }).waitFor()
+  await page.getByRole('heading', { name: 'Your certificate is ready, Ann.' }).waitFor()
+  const certificate = await page
+    .getByRole('link', { name: 'View certificate' })
+    .getAttribute('href')
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Share' }).click()
+  await page.getByRole('button', { name: 'Link copied' }).waitFor()
+  t.equal(await page.evaluate(() => navigator.clipboard.readText()), url + certificate)
   t.equal(await page.locator('[hx-get]').count(), 0, 'does not refresh a final order')
   t.same(
     errors.filter((error) => !error.includes('503')),

@@ -209,7 +209,7 @@ t.test('a guest does not read about a refund that Stripe has not made', async (t
   stripe.ledger.pay(session.id)
   await waitForStatus(ann, '1', 'paid')
   await ann.call('PATCH', ORDER, { status: 'refunded' })
-  t.match(toText(await guest.get(path)), /Refund in progress .*will refund it/)
+  t.match(toText(await guest.get(path)), /Your refund is in progress .*will refund it/)
   t.equal((await ann.post('/admin/orders/1/refund', {})).status, 303)
   t.match(toText(await guest.get(path)), 'Your payment has been refunded.')
 })

@@ -103,7 +103,7 @@ t.test('a guest orders from a scanned code, without scripts', async (t) => {
 
   const own = toText(await guest.get(path))
   t.match(own, /Order CW-000001/)
-  t.match(own, /Waiting for your payment/)
+  t.match(own, /Waiting for your bank transfer/)
   t.match(own, /How to pay €53\.90 Bank transfer PT50 0002 0123 Payment reference CW-000001/)
   t.match(own, /Service fee €4\.90 Total €53\.90/)
 })

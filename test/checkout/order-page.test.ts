@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { normalizeUrl } from '../../src/core/http/request-path.js'
 import { postJson, temporaryFolder } from '../support/app.js'
+import { waitForCertificate } from '../support/guest-orders.js'
 import { createGuest, fillIn, findLink, placeOrder, readForm, toText } from '../support/guest.js'
+import { RETIREMENT } from '../support/order-store.js'
 import { startTwoAdmins, type PageResponse } from '../support/page-client.js'
 
 const TRIP = '/offset?type=custom&amount=2&unit=t'
@@ -23,25 +25,34 @@ t.test('the page follows the order', async (t) => {
   const read = async () => toText(await guest.get(path))
   t.match(
     await read(),
-    /Waiting for your payment.*Order received .* Payment Next Purchase of carbon credits/,
+    /Waiting for your bank transfer.*Order received .* Payment Next Purchase of carbon credits/,
   )
   t.match(await read(), /You will receive an invoice/)
   await change({ status: 'paid', notes: 'a secret of the administrators' })
-  t.match(await read(), /Paid Thank you.*Payment received \d.* Purchase of carbon credits Next/)
+  t.match(
+    await read(),
+    /Thank you, Ann \. Your credits are being bought\..*Payment received \d.* Purchase of carbon credits Next/,
+  )
   t.notMatch(await read(), /secret of the administrators|How to pay|Cancel order/)
   await change({ status: 'processing' })
-  t.match(await read(), /Retirement pending/)
+  t.match(await read(), /Your credits are being bought\. Retirement pending/)
   await change({ status: 'fulfilled' })
-  t.match(await read(), /Retirement pending.*Carbon credits bought \d.* Retirement Next/)
+  t.match(
+    await read(),
+    /Your credits are being retired\. Retirement pending.*Carbon credits bought \d.* Retirement Next/,
+  )
   await change({ status: 'refunded' })
-  t.match(await read(), /Refunded .*Payment received \d.*Payment refunded \d/)
+  t.match(await read(), /Your payment was refunded .*Payment received \d.*Payment refunded \d/)
 
   const { guest: other, path: cancelled } = await startWithOrder(t)
   const confirmation = await other.get(`${cancelled}/cancel`)
   t.match(toText(confirmation), /Cancel order CW-000001 ?\?/)
   t.equal(findLink(confirmation, 'Keep order'), cancelled)
   t.equal((await other.post(`${cancelled}/cancel`, new URLSearchParams())).status, 303)
-  t.match(toText(await other.get(cancelled)), /Cancelled .*nothing to pay.*Cancelled \d/)
+  t.match(
+    toText(await other.get(cancelled)),
+    /Your order is cancelled .*nothing to pay.*Cancelled \d/,
+  )
   t.equal((await other.get(`${cancelled}/cancel`)).status, 303)
   t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'refunded')
 })
@@ -50,23 +61,53 @@ t.test('an order page never refreshed itself', async (t) => {
   const { guest, path, change } = await startWithOrder(t)
   const htmx = { 'hx-request': 'true', 'hx-request-type': 'partial' }
   const readRefresh = ({ text }: PageResponse) =>
-    /<span id="refresh-(\d+)" hx-get="([^"]+)" hx-trigger="every (\d+)s"/.exec(text)?.slice(1)
+    /id="refresh-(\d+)" data-seconds="(\d+)" hx-get="([^"]+)"/.exec(text)?.slice(1)
 
   const page = await guest.get(path)
-  t.same(readRefresh(page), ['1', `${path}?refresh=1`, '3'])
-  t.match(page.text, `<noscript><p><a href="${path}">Check for updates</a></p></noscript>`)
+  t.same(readRefresh(page), ['1', '3', `${path}?refresh=1`])
+  t.equal(findLink(page, 'Check for updates'), path, 'without scripts')
   const later = await guest.get(`${path}?refresh=7`, htmx)
-  t.same(readRefresh(later), ['8', `${path}?refresh=8`, '19'], 'less often each time')
-  t.notMatch(later.text, '<h1>')
+  t.same(readRefresh(later), ['8', '19', `${path}?refresh=8`], 'less often each time')
+  t.notMatch(later.text, '<html')
   for (const refresh of ['1e9', '-1', 'x', '1&refresh=2']) {
     const { status, text } = await guest.get(`${path}?refresh=${refresh}`, htmx)
     t.equal(status, 200)
-    t.ok(Number(/every (\d+)s/.exec(text)?.[1]) <= 300)
+    t.ok(Number(/data-seconds="(\d+)"/.exec(text)?.[1]) <= 300)
   }
   await change({ status: 'paid' })
   t.ok(readRefresh(await guest.get(path)))
   await change({ status: 'refunded' })
   t.notOk(readRefresh(await guest.get(path)), 'a final order does not change')
+})
+
+t.test('the certificate comes first, then the progress and the receipt', async (t) => {
+  const { guest, path, change } = await startWithOrder(t, { CONTACT: 'hello@harbour.example' })
+  t.match(toText(await guest.get(path)), /Order summary .*Sold by Clearwake hello@harbour\.example/)
+  await change({ status: 'fulfilled', retirement: RETIREMENT })
+  const certificate = await waitForCertificate(guest, path)
+  const page = await guest.get(path)
+  t.match(
+    toText(page),
+    /Your certificate is ready, Ann \. Carbon credits for 2 t of CO₂e have been retired for you\. .*Carbon credit retirement certificate Ann Example has funded.* 2 t of CO₂e.*View certificate Download PDF Share.*Progress.*Receipt .*Payment received \d/,
+  )
+  t.equal(findLink(page, 'Download PDF'), `${path}/certificate.pdf`)
+  t.match(page.text, `data-share="${certificate}"`)
+  t.match(page.text, 'class="order-state done celebrated"', 'celebrates a new certificate')
+})
+
+t.test('an erased or unusual name is not used to greet', async (t) => {
+  const { guest, path, change, ann } = await startWithOrder(t)
+  await change({ status: 'paid', customerName: `${'A'.repeat(60)} ${'b'.repeat(50)}` })
+  t.match(toText(await guest.get(path)), /Thank you\. Your credits are being bought\./)
+  await change({ customerName: '<i>Maria</i> & Co' })
+  t.match((await guest.get(path)).text, /&lt;i&gt;Maria/)
+  t.match(toText(await guest.get(path)), /Thank you\. Your/)
+  await change({ customerName: 'Maria Silva' })
+  t.match(toText(await guest.get(path)), /Thank you, Maria \. Your/)
+  await ann.call('POST', '/api/admin/erasures', { email: 'ann@example.com' })
+  const erased = toText(await guest.get(path))
+  t.match(erased, /Thank you\. Your .*Personal data Erased/)
+  t.notMatch(erased, /Maria|ann@example\.com/)
 })
 
 t.test('a cancelled order could not be ordered again', async (t) => {
@@ -120,9 +161,9 @@ t.test('an amount that an administrator has changed is shown without parts', asy
   t.match(toText(await guest.get(path)), /Carbon credits for 2 t of CO₂e €49\.00 Total €49\.00/)
   t.match(toText(await guest.get(path)), /Price per tonne €24\.50/)
   await change({ currency: 'USD' })
-  t.match(toText(await guest.get(path)), /Receipt Total US\$49\.00/)
+  t.match(toText(await guest.get(path)), /Order summary Print Total US\$49\.00/)
   await change({ amountMinor: 4000, currency: 'EUR' })
-  t.match(toText(await guest.get(path)), /Receipt Total €40\.00/)
+  t.match(toText(await guest.get(path)), /Order summary Print Total €40\.00/)
 })
 
 t.test('a long link is repaired quickly', async (t) => {

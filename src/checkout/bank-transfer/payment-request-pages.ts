@@ -79,13 +79,13 @@ const pages: FastifyPluginAsync = async (app) => {
       const view = buildOrderView(order, [], {
         certificate: null,
         bankTransfer: buildBankTransfer(order),
-        isOnline: payments.service !== null && order.checkout?.paymentMethod === 'stripe',
         format: {
           numbers: getRequestNumbers(request),
           time: (timestamp: string) => dates.format(new Date(timestamp)),
         },
       })
-      if (view.payment === null) return reply.redirect(`/o/${token}`, 303)
+      const isOnline = payments.service !== null && order.checkout?.paymentMethod === 'stripe'
+      if (view.payment === null || isOnline) return reply.redirect(`/o/${token}`, 303)
       const pdf = await drawInWorker<PaymentRequestTask>(
         {
           request: buildPaymentRequest(view, order.placedAt, view.payment, seller),

@@ -2,8 +2,13 @@ import type { OrderView } from '../guest-order-view.js'
 import type { MailType } from './guest-mail-types.js'
 
 interface Opening {
-  /** The subject, and the heading of the email */
+  /** The subject, and the heading unless there is another one */
   title: string
+  heading?: string
+  /** Whether the guest’s name follows the heading */
+  isGreeting?: boolean
+  /** Whether the email brings good news, and a picture */
+  hasPicture?: boolean
   paragraphs: string[]
   /** Label of the link to the order's page */
   link: string
@@ -18,23 +23,29 @@ export interface MailAmounts {
 const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Opening> = {
   order_received: ({ orderNumber, status }) => ({
     title: `Order ${orderNumber} received`,
+    heading: 'Thank you for your order',
+    hasPicture: true,
     paragraphs: [
       status === 'pending'
-        ? 'Thank you for your order. We will buy the carbon credits once we receive your payment.'
-        : 'Thank you for your order.',
+        ? 'We will buy the carbon credits once we receive your payment.'
+        : 'You can follow your order on its page.',
     ],
     link: 'View your order',
   }),
   payment_received: ({ orderNumber, total }, { received }) => ({
     title: `Payment received for order ${orderNumber}`,
+    heading: 'Thank you',
+    isGreeting: true,
+    hasPicture: true,
     paragraphs: [
-      `We have received your payment of ${received ?? total}. Thank you.`,
+      `We have received your payment of ${received ?? total}.`,
       'You can follow your order on its page. You will get a certificate once carbon credits have been retired for you.',
     ],
     link: 'View your order',
   }),
   payment_reminder: ({ orderNumber, total, payment }) => ({
     title: `Payment reminder for order ${orderNumber}`,
+    heading: 'Your payment is due',
     paragraphs: [
       `Your payment of ${total} was due on ${payment?.dueOn ?? ''}, and we have not received it yet. We will buy the carbon credits once it arrives.`,
       'If you have paid in the last few days, thank you: there is nothing more to do. If you no longer want the credits, cancel the order on its page.',
@@ -43,6 +54,9 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
   }),
   certificate_ready: ({ orderNumber, certificate, mass }) => ({
     title: `Your certificate for order ${orderNumber}`,
+    heading: 'Your certificate is ready',
+    isGreeting: true,
+    hasPicture: true,
     paragraphs: [
       `Carbon credits for ${certificate?.mass ?? mass} of CO₂e have been retired for you. Thank you.`,
     ],
@@ -50,6 +64,7 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
   }),
   order_cancelled: ({ orderNumber }) => ({
     title: `Order ${orderNumber} was cancelled`,
+    heading: 'Your order is cancelled',
     paragraphs: [
       'There is nothing to pay. If you have already paid, your payment will be refunded.',
     ],
@@ -57,6 +72,7 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
   }),
   order_refunded: ({ orderNumber, total }, { refunded }) => ({
     title: `Order ${orderNumber} was refunded`,
+    heading: 'Your payment was refunded',
     paragraphs: [
       `We have refunded your payment of ${refunded ?? total}. It can take a few days to reach your account.`,
     ],
@@ -132,11 +148,17 @@ export function buildMailContent(
   const { share, mass } = order
   const isUnpaid = UNPAID.includes(type) && order.payment !== null
   const payment = isUnpaid ? buildPayment(order, paymentMethod) : null
-  const opening = OPENINGS[type](order, amounts)
+  const { heading, hasPicture = false, ...opening } = OPENINGS[type](order, amounts)
+  const { isGreeting = false } = opening
   return {
     ...opening,
+    heading: heading ?? opening.title,
+    isGreeting,
+    name: isGreeting && !UNPROVEN.includes(type) ? order.firstName : null,
+    hasPicture,
     link: isUnpaid && payment === null ? 'View your order and pay' : opening.link,
     payment,
+    receiptTitle: order.hasReceipt ? 'Receipt' : 'Order summary',
     receipt: buildReceipt(order),
     total: order.total,
     details: [
@@ -164,9 +186,9 @@ export function formatMailText(
   orderUrl: string,
   brandName: string,
 ): string {
-  const { title, paragraphs, payment, link, receipt, total, details } = content
+  const { heading, name, isGreeting, paragraphs, payment, link, receipt, total, details } = content
   const blocks = [
-    [title],
+    [`${heading}${name === null ? '' : `, ${name}`}${isGreeting ? '.' : ''}`],
     ...paragraphs.map((paragraph) => [paragraph]),
     payment === null
       ? []
@@ -177,7 +199,7 @@ export function formatMailText(
         ],
     [`${link}:`, url],
     url === orderUrl ? [] : ['Your order, with the PDF of the certificate:', orderUrl],
-    [...receipt, { label: 'Total', value: total }].map(toLine),
+    [content.receiptTitle, ...[...receipt, { label: 'Total', value: total }].map(toLine)],
     details.map(toLine),
     [
       'Anyone who has the link in this email can see the order. You received this email because your address was given for this order.',

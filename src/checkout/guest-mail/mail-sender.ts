@@ -1,10 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { findOrderCertificate } from '../../certificates/certificate-store.js'
 import { isValid } from '../../certificates/validity.js'
+import { projectRoot } from '../../core/config/project-root.js'
 import { formatMoney } from '../../core/formatting/money-formatter.js'
 import { getNumberFormatter } from '../../core/formatting/number-formatter.js'
 import { HOUR_MS, MINUTE_MS } from '../../core/time.js'
-import { MAX_SEND_MS, type MailDelivery, type RenderedMail } from '../../mail/mail-delivery.js'
+import {
+  MAX_SEND_MS,
+  type MailDelivery,
+  type MailPicture,
+  type RenderedMail,
+} from '../../mail/mail-delivery.js'
 import { findLatestAttempt } from '../../orders/attempt.js'
 import { isCustomer } from '../../orders/erase-order.js'
 import type { Order } from '../../orders/order.js'
@@ -62,10 +70,18 @@ async function findObstacle(
 /** All emails use this locale, because the guest's language is not stored. */
 const LOCALE = 'en-GB'
 
+const readPicture = (): MailPicture => ({
+  cid: 'picture',
+  filename: 'sea.png',
+  contentType: 'image/png',
+  content: readFileSync(join(projectRoot, 'templates/mail/sea.png')),
+})
+
 /** Creates the function that writes emails about orders. */
 function createMailRenderer(app: FastifyInstance) {
   const { config, database, orderLinks, payments } = app
   const buildBankTransfer = createBankTransfers(config, app.orders.calendar)
+  const picture = readPicture()
   const dates = new Intl.DateTimeFormat(LOCALE, {
     dateStyle: 'long',
     timeStyle: 'short',
@@ -93,12 +109,7 @@ function createMailRenderer(app: FastifyInstance) {
     const certificate =
       type === 'certificate_ready' ? await findOrderCertificate(database, order.id) : null
     const orderView = buildOrderView(order, [], {
-      certificate: certificate && {
-        code: certificate.code,
-        issuedAt: certificate.issuedAt,
-        co2eKg: certificate.content.co2eKg,
-        pdfProblem: null,
-      },
+      certificate,
       bankTransfer: buildBankTransfer(order),
       format,
     })
@@ -111,6 +122,7 @@ function createMailRenderer(app: FastifyInstance) {
       subject: content.title,
       text: formatMailText(content, url, orderUrl, config.BRAND_NAME),
       html: await app.view('mail/mail', { ...content, url, orderUrl, hasLogo }),
+      pictures: content.hasPicture ? [picture] : [],
     }
   }
 }

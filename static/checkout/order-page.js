@@ -1,0 +1,65 @@
+// The order page: follows the order until it is final, shares the certificate, prints the receipt.
+
+const MAX_DELAY_MS = 5 * 60_000
+const LABEL_DURATION_MS = 3000
+
+const findRefresh = () => document.querySelector('.refresh')
+const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+let lastChecked = new Date()
+let failures = 0
+let timer
+
+function check() {
+  clearTimeout(timer)
+  findRefresh()?.dispatchEvent(new Event('check'))
+}
+
+// The server sets the pause, longer each time; failures double it.
+function schedule() {
+  clearTimeout(timer)
+  const refresh = findRefresh()
+  if (!refresh || document.hidden) return
+  const delay = Number(refresh.dataset.seconds) * 1000 * 2 ** failures
+  timer = setTimeout(check, Math.min(delay, MAX_DELAY_MS))
+}
+
+// A response replaces the element, or removes it.
+document.addEventListener('htmx:finally:request', ({ detail: { ctx } }) => {
+  const refresh = findRefresh()
+  const hasFailed = refresh !== null && refresh === ctx.sourceElement
+  failures = hasFailed ? failures + 1 : 0
+  if (hasFailed) {
+    const time = times.format(lastChecked)
+    refresh.firstElementChild.textContent = `We could not check for updates. Last checked at ${time}.`
+  } else lastChecked = new Date()
+  schedule()
+})
+
+// A guest who comes back, for example from a banking app, sees the present state at once.
+document.addEventListener('visibilitychange', () =>
+  document.hidden ? clearTimeout(timer) : check(),
+)
+addEventListener('online', check)
+schedule()
+
+async function share(button) {
+  const url = new URL(button.dataset.share, location.href).href
+  if ('share' in navigator) {
+    await navigator.share({ title: 'Carbon credit retirement certificate', url }).catch(() => {})
+    return
+  }
+  const label = button.textContent
+  try {
+    await navigator.clipboard.writeText(url)
+    button.textContent = 'Link copied'
+  } catch {
+    button.textContent = 'Copy the link of the certificate’s page'
+  }
+  document.getElementById('share-result').textContent = button.textContent
+  setTimeout(() => (button.textContent = label), LABEL_DURATION_MS)
+}
+
+document.addEventListener('click', ({ target }) => {
+  if (target.matches('[data-share]')) void share(target)
+  if (target.matches('[data-print]')) print()
+})
