@@ -315,7 +315,7 @@ const FORM = {
   'furtherLines.1.factorSource': 'Grid 2025',
 }
 
-t.test('the form calculates every line, and offers a blank one', async (t) => {
+t.test('the form calculates every line, and offers blank ones', async (t) => {
   const html = await getPage(FORM)
   const { co2eKg } = await estimate({
     ...MGO,
@@ -328,7 +328,8 @@ t.test('the form calculates every line, and offers a blank one', async (t) => {
   t.match(text, /Per person 290\.4 kg CO₂e/)
   t.match(text, /3\. Shore power: Electricity .*300 kWh × 0\.2 kg CO₂e\/kWh 60 kg CO₂e/)
   t.match(html, /name="furtherLines\.2\.quantity" value=""/)
-  t.notMatch(html, /furtherLines\.3/)
+  t.match(html, /name="furtherLines\.3\.quantity" value=""/)
+  t.notMatch(html, /furtherLines\.4/)
 })
 
 t.test('ignores blank lines and fields that the form hides', async (t) => {
