@@ -5,14 +5,33 @@ import {
   CALCULATOR_DATA,
   CERTIFIABLE,
   FuelLine,
-  MAX_FURTHER_LINES,
   type Calculation,
   type CalculatorType,
 } from './calculator-data.js'
 import { ELECTRICITY } from './factors/editions.js'
 import { DEFAULT_FRAMEWORK } from './factors/frameworks.js'
+import {
+  completeLines,
+  getDefaultFuel,
+  getLineField,
+  LINE_INDEXES,
+  toLineUse,
+  type FormLine,
+} from './further-lines.js'
 import { listUnitSpellings } from './unit-spellings.js'
 import { validateCalculation } from './validate-calculation.js'
+
+/** How an ambiguous number was read. */
+export interface NumberReading {
+  /** As typed */
+  text: string
+  /** `null` if the locale does not decide how to read it, so that the field has an error */
+  value: number | null
+  /** What else the number could mean */
+  otherValues: readonly number[]
+  /** Name of the unit; blank if the field has none */
+  unit: string
+}
 
 /** A calculator's form as submitted. Fields of further lines are named `furtherLines.0.quantity`. */
 export interface CalculatorForm {
@@ -22,12 +41,12 @@ export interface CalculatorForm {
   errors: Record<string, string>
   /** Required fields that are blank */
   missing: string[]
-  /** Ambiguous numbers, such as `1,500`, by field: the text and the value */
-  readings: Record<string, { text: string; value: number }>
+  /** Ambiguous numbers, such as `1,500`, by field */
+  readings: Record<string, NumberReading>
   /** The length of the trip, proposed as generator hours; `null` if it is not given */
   tripHours: number | null
-  /** Number of further lines to show: the submitted lines, and a blank line if there is room */
-  lineCount: number
+  /** The further lines to show: the submitted ones, and blank ones if there is room */
+  lines: FormLine[]
   /** The calculation; `null` unless every field is valid */
   calculation: Calculation | null
   /**
@@ -50,10 +69,10 @@ const DEFAULTS: Record<CalculatorType, Record<string, string>> = {
   },
   custom: { unit: 'kg', framework: DEFAULT_FRAMEWORK },
 }
-const LINE_DEFAULTS = { use: 'generators', fuelType: 'mgo', unit: 'l', certifiedAs: 'bio' }
+const LINE_DEFAULTS = { use: 'other', fuelType: 'mgo', unit: 'l', certifiedAs: 'bio' }
 
 /** Fields of a form that are not part of the calculation. */
-const FORM_FIELDS: Partial<Record<CalculatorType, Record<string, TSchema>>> = {
+export const FORM_FIELDS: Partial<Record<CalculatorType, Record<string, TSchema>>> = {
   distance: { tripLength: Type.Number(), tripLengthUnit: Type.String() },
 }
 
@@ -99,9 +118,6 @@ function toCalculatorData(fields: Record<string, unknown>) {
   if (data.hullType === 'displacement') delete data.hullType
   return data
 }
-
-/** The name of a further line's field in forms. */
-export const getLineField = (index: number, name: string): string => `furtherLines.${index}.${name}`
 
 interface CalculatorFormOptions {
   /** Prefix of each field's name, for pages with several forms */
@@ -151,11 +167,14 @@ function parseFields(
       data[name] = text
       continue
     }
-    const parsed = parseNumber(text, { decimalSign, units: listUnitSpellings(name, getUnit) })
-    if (!parsed.ok) errors.push({ path: name, message: parsed.message })
-    else {
-      data[name] = parsed.value
-      if (parsed.isAmbiguous) readings[toPath(name)] = { text, value: parsed.value }
+    const units = listUnitSpellings(name, getUnit)
+    const parsed = parseNumber(text, { decimalSign, units })
+    if (parsed.ok) data[name] = parsed.value
+    else errors.push({ path: name, message: parsed.message })
+    const value = parsed.ok ? parsed.value : null
+    const otherValues = parsed.ok ? [parsed.otherValue ?? []].flat() : (parsed.readings ?? [])
+    if (otherValues.length > 0) {
+      readings[toPath(name)] = { text, value, otherValues, unit: units[0] ?? '' }
     }
   }
   if ('fuelType' in schemas && data.fuelType === ELECTRICITY) data.unit = 'kWh'
@@ -193,22 +212,20 @@ function getFuelRequired({ fuelType }: Record<string, unknown>): string[] {
 /** Parses the submitted further lines. Blank lines are kept in the form, but not calculated. */
 function parseLines(submitted: Record<string, unknown>, options: CalculatorFormOptions) {
   const { prefix = '' } = options
-  const indexes = Array.from({ length: MAX_FURTHER_LINES }, (_, i) => i).filter(
+  const indexes = LINE_INDEXES.filter(
     (i) => typeof submitted[prefix + getLineField(i, 'quantity')] === 'string',
   )
-  const lines = indexes.map((index) => {
+  return indexes.map((index) => {
     const toPath = (name: string): string => getLineField(index, name)
     const group = { schemas: FuelLine.properties, defaults: LINE_DEFAULTS, toPath }
     const parsed = parseFields(group, submitted, options)
     const required = [...LINE_REQUIRED, ...getFuelRequired(parsed.data)].map(toPath)
-    return { ...parsed, index, required }
+    const isBlank = Object.entries(parsed.texts).every(
+      ([name, text]) => name in LINE_DEFAULTS || text === '',
+    )
+    return { ...parsed, index, use: toLineUse(parsed.texts.use), required, isBlank }
   })
-  const isBlank = ({ texts }: { texts: Record<string, string> }): boolean =>
-    Object.keys(texts).every((name) => name in LINE_DEFAULTS || texts[name] === '')
-  return { lines: lines.filter((line) => !isBlank(line)), submittedCount: indexes.length }
 }
-
-const NO_LINES: ReturnType<typeof parseLines> = { lines: [], submittedCount: 0 }
 
 /**
  * Parses a submitted form. Blank fields take their default, or count as not given. Numbers may be
@@ -229,8 +246,8 @@ export function parseCalculatorForm(
     submitted,
     options,
   )
-  const { lines, submittedCount } =
-    'furtherLines' in schema.properties ? parseLines(submitted, options) : NO_LINES
+  const allLines = 'furtherLines' in schema.properties ? parseLines(submitted, options) : []
+  const lines = allLines.filter(({ isBlank }) => !isBlank)
   const mainData = toCalculatorData(main.data)
   const validate = (included: typeof lines) =>
     validateCalculation(
@@ -242,7 +259,14 @@ export function parseCalculatorForm(
   const validated = validate(lines)
 
   const groups = [main, ...lines]
-  const values = Object.fromEntries(groups.flatMap((one) => Object.entries(one.values)))
+  const shownLines = completeLines(type, allLines)
+  const values = Object.fromEntries([
+    ...shownLines.flatMap(({ index, use }) => [
+      [getLineField(index, 'use'), use],
+      [getLineField(index, 'fuelType'), getDefaultFuel(use)],
+    ]),
+    ...[main, ...allLines].flatMap((one) => Object.entries(one.values)),
+  ]) as Record<string, string>
   const unparsable = groups.flatMap((one) => one.unparsable)
   const required = [
     ...schema.required,
@@ -270,10 +294,7 @@ export function parseCalculatorForm(
     missing,
     readings: Object.fromEntries(groups.flatMap((one) => Object.entries(one.readings))),
     tripHours: toTripHours(main.data),
-    lineCount: Math.min(
-      Math.max((lines.at(-1)?.index ?? -1) + 2, submittedCount),
-      MAX_FURTHER_LINES,
-    ),
+    lines: shownLines,
     calculation: validated.ok && unparsable.length === 0 ? validated.value : null,
     partial:
       included?.ok === true && unparsable.length === 0

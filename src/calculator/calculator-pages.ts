@@ -66,7 +66,7 @@ function toSharedUrl(type: CalculatorType, query: Query, form: CalculatorForm): 
     if (line !== undefined && !params.has(`${line}quantity`)) params.delete(name)
   }
   for (const [field, { value }] of Object.entries(form.readings)) {
-    params.set(field, formatUnambiguous(String(value)))
+    if (value !== null) params.set(field, formatUnambiguous(String(value)))
   }
   return `/calculator/${type}?${params.toString()}`
 }
@@ -103,13 +103,14 @@ const pages: FastifyPluginAsync = async (app) => {
 
   const buildView = async (page: CalculatorPage) => {
     const { type, form, numbers, source, showMissing } = page
+    const query = toSearchParams(page.query)
     const shown = form.calculation ?? form.partial?.calculation ?? null
     const result = shown && buildResultView(shown, numbers)
     const isPayable = form.calculation !== null && result !== null && result.co2eKg > 0
     return {
       type,
       calculator: CALCULATOR_NAMES[type],
-      form: buildFormView(type, form, numbers, showMissing),
+      form: buildFormView(type, form, numbers, { showMissing, query }),
       choices: CHOICES,
       source,
       calculatedOn: dates.format(new Date()),
@@ -175,6 +176,7 @@ const pages: FastifyPluginAsync = async (app) => {
       { page: 'home/home' },
       {
         calculators: CALCULATOR_TYPES.map((type) => ({ type, ...CALCULATOR_NAMES[type] })),
+        sellsCredits: resultPage.findOffer !== null,
         sample: {
           title: `${numbers.whole(1000)} litres of marine diesel`,
           href: '/calculator/fuel?fuelType=mgo&quantity=1000&unit=l',

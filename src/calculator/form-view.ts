@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox'
 import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import {
   AMOUNT_UNITS,
@@ -13,21 +14,36 @@ import {
   type CertifiedAs,
   type HullType,
 } from './calculator-data.js'
-import { getLineField, type CalculatorForm } from './calculator-form.js'
+import { FORM_FIELDS, type CalculatorForm } from './calculator-form.js'
 import { USE_NAMES } from './describe-trip.js'
 import { BURNT_FUEL_TYPES, FUEL_TYPES, getFuelName, type FuelType } from './factors/editions.js'
 import { FRAMEWORK_NAMES, FRAMEWORKS } from './factors/frameworks.js'
+import { getLineField, type FormLine } from './further-lines.js'
+import { buildReadingQuestions } from './reading-questions.js'
 import { UNIT_NAMES } from './units.js'
 
-export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: string }> = {
-  fuel: { title: 'Fuel', summary: 'You know how much fuel was burnt.' },
+interface CalculatorName {
+  title: string
+  summary: string
+  /** Which of the calculators to take, in a guest's words */
+  reason: string
+}
+
+export const CALCULATOR_NAMES: Record<CalculatorType, CalculatorName> = {
+  fuel: {
+    title: 'Fuel',
+    summary: 'You know how much fuel the trip took.',
+    reason: 'I know the fuel used',
+  },
   distance: {
     title: 'Distance',
-    summary: 'You know the distance, the speed and the fuel consumption.',
+    summary: 'You know how far, how fast, and the fuel the engines use per hour.',
+    reason: 'I know distance and speed',
   },
   custom: {
     title: 'Custom amount',
     summary: 'You already know the amount of CO₂e.',
+    reason: 'I know the amount of CO₂e',
   },
 }
 
@@ -40,12 +56,12 @@ export const FIELD_NAMES: Record<string, string> = {
   quantity: 'Quantity',
   amount: 'Amount of CO₂e',
   unit: 'Unit',
-  consumption: 'Fuel consumption',
-  consumptionUnit: 'Fuel consumption unit',
-  referenceSpeedKn: 'Reference speed',
+  consumption: 'Fuel per hour or mile',
+  consumptionUnit: 'Unit of the fuel per hour or mile',
+  referenceSpeedKn: 'Speed when measured',
   hullType: 'Hull',
   tripLength: 'How long was the trip?',
-  generatorLitresPerHour: 'Generator consumption',
+  generatorLitresPerHour: 'Generator fuel per hour',
   generatorHours: 'Generator hours',
   description: 'Description',
   hvoPercent: 'HVO in the blend',
@@ -54,7 +70,7 @@ export const FIELD_NAMES: Record<string, string> = {
   certificateReference: 'Proof of sustainability',
   kgCo2ePerKwh: 'Emission factor of the electricity',
   factorSource: 'Source of the emission factor',
-  guests: 'Guests',
+  guests: 'Guests on board',
   use: 'Used by',
   framework: 'Framework',
 }
@@ -78,14 +94,48 @@ const UK_GRID = { value: '0.18436', label: 'UK grid, DESNZ 2026, total' }
 interface Option {
   value: string
   label: string
+  /** Heading of the options that it belongs to */
+  group?: string
 }
 
 /** The options for values, with their names. */
 const toOptions = <T extends string>(values: readonly T[], names: Record<T, string>): Option[] =>
   values.map((value) => ({ value, label: names[value] }))
 
+/** Fuels by what they are made of; the ones that most vessels use come first. */
+const FUEL_GROUPS: Record<string, readonly FuelType[]> = {
+  'Most used': ['mgo', 'petrol', 'hfo'],
+  'Other oil fuels': ['lfo', 'diesel-road', 'petrol-blend'],
+  Biofuels: ['hvo', 'fame'],
+  Gas: ['lng', 'lng-otto-slow', 'lng-diesel-slow', 'lng-lean-burn', 'lpg', 'lpg-butane'],
+  'New fuels': ['methanol', 'hydrogen', 'ammonia'],
+  'From shore': ['electricity'],
+}
+
+/** Shorter names in forms. Results name the fuel whose factors they use. */
+const PLAIN_FUEL_NAMES: Partial<Record<FuelType, string>> = {
+  mgo: 'Marine diesel',
+  petrol: 'Petrol',
+  'petrol-blend': 'Petrol with bioethanol',
+  'diesel-road': 'Road diesel',
+}
+
 const toFuelOptions = (fuelTypes: readonly FuelType[]): Option[] =>
-  fuelTypes.map((value) => ({ value, label: getFuelName(value) }))
+  Object.entries(FUEL_GROUPS).flatMap(([group, fuels]) =>
+    fuels
+      .filter((value) => fuelTypes.includes(value))
+      .map((value) => ({ value, label: PLAIN_FUEL_NAMES[value] ?? getFuelName(value), group })),
+  )
+
+/** Names of fuels in delivery notes. VLSFO is no fuel of its own in FuelEU Maritime. */
+const FUEL_CODES: Option[] = [
+  { value: 'MGO, MDO, DMA, DMB, DMX', label: 'Marine diesel' },
+  { value: 'HFO, IFO 180, IFO 380', label: 'Heavy fuel oil' },
+  { value: 'VLSFO of an ISO 8217 grade from RMA to RMD', label: 'Light fuel oil' },
+  { value: 'VLSFO of an ISO 8217 grade from RME to RMK', label: 'Heavy fuel oil' },
+  { value: 'EN 590, B7', label: 'Road diesel' },
+  { value: 'HVO100, EN 15940', label: 'Renewable diesel (HVO)' },
+]
 
 /** The options of each select field. */
 export const CHOICES: Record<string, Option[]> = {
@@ -107,6 +157,7 @@ export const CHOICES: Record<string, Option[]> = {
     { value: 'h', label: 'hours' },
   ],
   grid: [UK_GRID],
+  fuelCodes: FUEL_CODES,
 }
 
 /**
@@ -119,11 +170,12 @@ export const localizeLimits = (message: string, { exact }: NumberFormatter): str
 
 const LINE_FIELD = /^furtherLines\.(\d+)\.(\w+)$/
 
-/** `Average speed`, or `Line 2: quantity` for a further line. Line 1 is the trip's own fuel. */
-function getLabel(field: string): string {
+/** `Average speed`, or `Tender: quantity` for a further line. */
+function getLabel(field: string, lines: readonly FormLine[]): string {
   const [, index, name = ''] = LINE_FIELD.exec(field) ?? []
   if (index === undefined) return FIELD_NAMES[field] ?? field
-  return `Line ${Number(index) + 2}: ${toSentenceCase(FIELD_NAMES[name] ?? name)}`
+  const title = lines.find((line) => line.index === Number(index))?.title
+  return `${title}: ${toSentenceCase(FIELD_NAMES[name] ?? name)}`
 }
 
 const FIELD_ORDER = Object.keys(FIELD_NAMES)
@@ -139,17 +191,26 @@ function sortByFormOrder(fields: string[]): string[] {
   return fields.toSorted((a, b) => getKey(a) - getKey(b))
 }
 
-const FORM_ONLY_FIELDS: Partial<Record<CalculatorType, string[]>> = { distance: ['tripLength'] }
+/** The fields of a form, including those of its further lines, with their schemas. */
+const listFields = (type: CalculatorType, lines: readonly FormLine[]) => [
+  ...Object.entries<TSchema>(CALCULATOR_DATA[type].properties).filter(
+    ([name]) => name !== 'furtherLines',
+  ),
+  ...Object.entries(FORM_FIELDS[type] ?? {}),
+  ...('furtherLines' in CALCULATOR_DATA[type].properties ? lines : []).flatMap(({ index }) =>
+    Object.entries<TSchema>(FuelLine.properties).map(
+      ([name, schema]) => [getLineField(index, name), schema] as const,
+    ),
+  ),
+]
 
 /** The names of a form's fields, including those of its further lines. */
-export const listFieldNames = (type: CalculatorType, lineCount: number): string[] =>
-  [...Object.keys(CALCULATOR_DATA[type].properties), ...(FORM_ONLY_FIELDS[type] ?? [])].flatMap(
-    (name) =>
-      name === 'furtherLines'
-        ? Array.from({ length: lineCount }, (_, i) =>
-            Object.keys(FuelLine.properties).map((field) => getLineField(i, field)),
-          ).flat()
-        : [name],
+export const listFieldNames = (type: CalculatorType, lines: readonly FormLine[]): string[] =>
+  listFields(type, lines).map(([name]) => name)
+
+const listNumberFields = (type: CalculatorType, lines: readonly FormLine[]): string[] =>
+  listFields(type, lines).flatMap(([name, { type }]) =>
+    type === 'number' || type === 'integer' ? [name] : [],
   )
 
 const toSentenceCase = (label: string): string => label.charAt(0).toLowerCase() + label.slice(1)
@@ -164,50 +225,66 @@ function toSentenceName(field: string): string {
 export const describeMissingField = (field: string): string => `enter the ${toSentenceName(field)}`
 
 /** How ambiguous numbers were read: `Quantity: “1,500” was read as 1500.` */
-export const describeReadings = ({ readings }: CalculatorForm): string[] =>
-  Object.entries(readings).map(
-    ([field, { text, value }]) => `${getLabel(field)}: “${text}” was read as ${value}.`,
-  )
+export const describeReadings = ({ readings, lines }: CalculatorForm): string[] =>
+  Object.entries(readings)
+    .filter(([, { value }]) => value !== null)
+    .map(([field, { text, value }]) => `${getLabel(field, lines)}: “${text}” was read as ${value}.`)
 
 /** The lines that a result does not include, and what they need. */
-const describeExcludedLines = ({ partial, missing }: CalculatorForm): string[] =>
-  (partial?.excludedLines ?? []).map((index) => {
-    const needed = missing
-      .filter((name) => name.startsWith(getLineField(index, '')))
-      .map(toSentenceName)
-    return `Line ${index + 2} is not included in this result. Still needed: ${needed.join(', ')}.`
-  })
+const describeExcludedLines = ({ partial, missing, lines }: CalculatorForm): string[] =>
+  lines
+    .filter(({ index }) => partial?.excludedLines.includes(index))
+    .map(({ index, title }) => {
+      const needed = missing
+        .filter((name) => name.startsWith(getLineField(index, '')))
+        .map(toSentenceName)
+      return `${title} is not included in this result. Still needed: ${needed.join(', ')}.`
+    })
 
 const describeGeneratorHours = (tripHours: number | null, { exact }: NumberFormatter): string =>
   tripHours === null
     ? 'Blank: the length of the trip or, without it, the time under way.'
     : `Blank: ${withUnit(exact(tripHours), 'hours')}, the length of the trip.`
 
-/** @param showMissing whether blank required fields count as errors */
+interface FormViewOptions {
+  /** Whether blank required fields count as errors */
+  showMissing?: boolean
+  /** The parameters of the page, for links to it */
+  query?: URLSearchParams
+}
+
+/** Builds what the templates of a calculator's form show. */
 export function buildFormView(
   type: CalculatorType,
   form: CalculatorForm,
   numbers: NumberFormatter,
-  showMissing: boolean,
+  { showMissing = false, query = new URLSearchParams() }: FormViewOptions = {},
 ) {
   const errors: Record<string, string> = {}
   for (const [name, message] of Object.entries(form.errors)) {
-    errors[name] = localizeLimits(message, numbers)
+    // The question below the field lists the readings.
+    const isUndecided = form.readings[name]?.value === null
+    errors[name] = isUndecided
+      ? `“${form.readings[name]?.text}” could mean two numbers`
+      : localizeLimits(message, numbers)
   }
   if (showMissing) for (const name of form.missing) errors[name] = describeMissingField(name)
   return {
     names: FIELD_NAMES,
     values: form.values,
-    lineCount: form.lineCount,
-    fields: listFieldNames(type, form.lineCount),
+    lines: form.lines,
+    fields: listFieldNames(type, form.lines),
+    numberFields: listNumberFields(type, form.lines),
+    questions: buildReadingQuestions(form.readings, query, numbers),
     errors,
     invalid: sortByFormOrder(Object.keys(errors)).map((field) => ({
       field,
-      name: getLabel(field),
+      name: getLabel(field, form.lines),
       message: errors[field],
     })),
-    missing: sortByFormOrder(form.missing).map((field) => toSentenceCase(getLabel(field))),
-    readings: describeReadings(form),
+    missing: sortByFormOrder(form.missing).map((field) =>
+      toSentenceCase(getLabel(field, form.lines)),
+    ),
     excluded: describeExcludedLines(form),
     generatorHoursHint: describeGeneratorHours(form.tripHours, numbers),
   }

@@ -1,25 +1,25 @@
 import { getOwn } from '../core/validation/is-object.js'
 
-/** What people write after a number, in lower case, by unit; longer spellings first. */
+/** What people write after a number, by unit; the name on pages first, then longer spellings first. */
 const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
-  l: ['litres', 'liters', 'litre', 'liter', 'ltr', 'l'],
+  l: ['litres', 'liters', 'litre', 'liter', 'ltrs', 'ltr', 'lt', 'l'],
   m3: ['m³', 'm3', 'cbm'],
   kg: ['kg'],
   t: ['tonnes', 'tonne', 'mt', 't'],
-  'gal-us': ['us gallons', 'us gal', 'gallons', 'gal'],
+  'gal-us': ['US gallons', 'us gal', 'gallons', 'gal'],
   'gal-imp': ['imp. gallons', 'imp gal', 'gallons', 'gal'],
-  kWh: ['kwh'],
+  kWh: ['kWh'],
   nmi: ['nautical miles', 'nautical mi', 'nmi', 'nm'],
   km: ['km'],
   mi: ['miles', 'mile', 'mi'],
-  'l/h': ['litres/hour', 'l/h', 'lph'],
+  'l/h': ['litres/hour', 'l/hour', 'l/hr', 'l/h', 'lph'],
   'l/nmi': ['litres/nmi', 'l/nmi', 'l/nm'],
   d: ['days', 'day', 'd'],
   h: ['hours', 'hour', 'hrs', 'h'],
   kn: ['knots', 'knot', 'kts', 'kn', 'kt'],
-  '%': ['%'],
-  'kg/kWh': ['kg co₂e/kwh', 'kg/kwh'],
-  'g/MJ': ['g co₂e/mj', 'g/mj'],
+  '%': ['%', '٪'],
+  'kg/kWh': ['kg CO₂e/kWh', 'kg/kWh'],
+  'g/MJ': ['g CO₂e/MJ', 'g/MJ'],
 }
 
 /** The units of number fields. */
@@ -43,7 +43,7 @@ const UNIT_FIELDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Lists what people may write after the number in a field.
+ * Lists what people may write after the number in a field, the name of its unit first.
  *
  * @param getUnit returns the unit that a field selects, as submitted
  */

@@ -39,7 +39,7 @@ const COMMON_FIELDS = [
 export const listErrorPaths = ({ calculators }: QrTestForm): string[] => [
   ...COMMON_FIELDS,
   ...CALCULATOR_TYPES.flatMap((type) =>
-    listFieldNames(type, calculators[type].lineCount).map((name) => `${type}.${name}`),
+    listFieldNames(type, calculators[type].lines).map((name) => `${type}.${name}`),
   ),
 ]
 

@@ -3,6 +3,7 @@
 
 import { markFields } from '../shared/field-errors.js'
 import '../shared/further-lines.js'
+import '../shared/reading-choice.js'
 import './portfolio-choice.js'
 import './share.js'
 

@@ -1,17 +1,20 @@
-// Lines of a trip: adds a blank line as soon as something is typed in the last one, and fills in
-// what a choice implies.
+// Further lines of a trip: adds a blank line as soon as something is typed in the last one, and fills
+// in what a choice implies.
 
 const MAX_FURTHER_LINES = 6
 
 document.addEventListener('input', ({ target }) => {
-  const line = target.closest('.further-lines > .fuel-line')
-  if (!line || target.matches('select') || line.nextElementSibling?.matches('.fuel-line')) return
-  const index = Number(line.dataset.line)
-  if (index + 1 >= MAX_FURTHER_LINES) return
+  const line = target.closest('.further-line[data-line]:last-child')
+  if (!line || target.matches('select')) return
+  const indexes = [...line.parentElement.querySelectorAll('[data-line]')].map(({ dataset }) =>
+    Number(dataset.line),
+  )
+  const index = Math.max(...indexes) + 1
+  if (index >= MAX_FURTHER_LINES) return
   const next = line.outerHTML
-    .replaceAll(/furtherLines([.-])\d+/g, `furtherLines$1${index + 1}`)
-    .replace(/data-line="\d+"/, `data-line="${index + 1}"`)
-    .replace(`Line ${index + 2}`, `Line ${index + 3}`)
+    .replaceAll(/furtherLines([.-])\d+/g, `furtherLines$1${index}`)
+    .replace(/data-line="\d+"/, `data-line="${index}"`)
+    .replace(' open=""', '')
   line.insertAdjacentHTML('afterend', next)
 })
 
@@ -22,8 +25,8 @@ function setValue(field, value) {
 
 document.addEventListener('change', ({ target }) => {
   const line = target.closest('.fuel-line')
-  if (!line) return
-  const fuelType = line.querySelector('select[name$="fuelType"]')
+  const fuelType = line?.querySelector('select[name$="fuelType"]')
+  if (!fuelType) return
   if (target.value === 'shore-power') setValue(fuelType, 'electricity')
   // FAME needs the certified value.
   if (fuelType.value === 'fame') line.querySelector('.blend-fields').open = true

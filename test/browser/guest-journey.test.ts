@@ -124,9 +124,36 @@ t.test('a number typed with a thousands separator leaves a plain one in the addr
   t.teardown(() => context.close())
   await page.goto(`${url}/calculator/fuel`)
   await page.locator('#quantity').fill('1,500')
-  await page.getByText('“1,500” was read as 1500.').waitFor()
+  await page.locator('#quantity-question').getByText('1,500 litres. Did you mean 1.5?').waitFor()
   await waitUntil(async () => new URL(page.url()).searchParams.get('quantity') === '1500')
   t.equal(await page.locator('#quantity').inputValue(), '1,500', 'typed text stays')
+})
+
+t.test('asks about a number that may be a thousand times larger', async (t) => {
+  const { context, page } = await phone({ locale: 'en-GB' })
+  t.teardown(() => context.close())
+  await page.goto(`${url}/calculator/fuel`)
+  await page.locator('#quantity').fill('1.234')
+  await page.locator('#quantity-question').getByText('1.234 litres? Did you mean 1,234?').waitFor()
+  await page.getByRole('link', { name: '1,234' }).click()
+  await page.waitForFunction(() =>
+    document.querySelector('.figure data')?.textContent.startsWith('4,079'),
+  )
+  t.equal(await page.locator('#quantity').inputValue(), '1234')
+  await waitForEqual(t, () => page.locator('#quantity-question').innerText(), '')
+})
+
+t.test('asks which number is meant if the language of the browser does not say', async (t) => {
+  const { context, page } = await phone({ locale: 'de-DE', javaScriptEnabled: false })
+  t.teardown(() => context.close())
+  await page.goto(`${url}/calculator/fuel`)
+  await page.locator('#quantity').fill('1.234')
+  await page.locator('#quantity').press('Enter')
+  t.equal(await page.locator('#quantity-error').innerText(), '“1.234” could mean two numbers')
+  t.equal(await page.locator('#quantity-question').innerText(), 'Did you mean 1,234 or 1.234?')
+  await page.getByRole('link', { name: '1.234' }).click()
+  t.equal(await page.locator('#quantity').inputValue(), '1.2340')
+  t.match(await page.locator('.figure').innerText(), /^4\.08/)
 })
 
 t.test('works without scripts', async (t) => {
@@ -326,20 +353,20 @@ t.test('a submit moves the focus to the result, or to the first invalid field', 
   await page.waitForFunction(() => document.activeElement?.id === 'distance')
   t.same(
     await page.locator('.error:not(:empty)').allInnerTexts(),
-    ['Enter the distance', 'Enter the average speed', 'Enter the fuel consumption'],
+    ['Enter the distance', 'Enter the average speed', 'Enter the fuel per hour or mile'],
     'every blank field is named at once',
   )
 
   await page.locator('#distance').fill('120')
   await page.locator('#speedKn').fill('60')
   await page.locator('#consumption').fill('60')
-  await page.getByText('Reference speed, hull').click()
+  await page.getByText('I know the fuel at another speed only').click()
   await page.locator('#referenceSpeedKn').fill('12')
-  await page.getByText('Reference speed, hull').click()
+  await page.getByText('I know the fuel at another speed only').click()
   await calculate.click()
   await page.waitForFunction(() => document.activeElement?.id === 'referenceSpeedKn')
   t.equal(await page.locator('#referenceSpeedKn-error').isVisible(), true, 'it is unfolded')
-  t.equal(await page.locator('.result-bar').innerText(), 'Fix 1 error: Reference speed.')
+  t.equal(await page.locator('.result-bar').innerText(), 'Fix 1 error: Speed when measured.')
 
   // The button disappears as soon as there is a result, which also comes without a submit.
   await page.locator('#speedKn').fill('10')

@@ -504,7 +504,7 @@ t.test('creates an order with a calculator', async (t) => {
   await page.getByRole('radio', { name: 'Distance' }).check()
   await page.locator('#distance-distance').fill('120')
   await page.locator('#distance-speedKn').fill('10')
-  await page.locator('#emissions').getByText('Still needed: fuel consumption').waitFor()
+  await page.locator('#emissions').getByText('Still needed: fuel per hour or mile').waitFor()
   await page.locator('#distance-consumption').pressSequentially('60', { delay: 30 })
   await page.waitForFunction(
     () => document.querySelector<HTMLInputElement>('#co2eKg')?.value === '2380.514',

@@ -79,6 +79,8 @@ t.test('parses numbers in the notations of many countries', async (t) => {
     ['1\u202f234,5', 1234.5],
     ["1'234.5", 1234.5],
     ['1’234,5', 1234.5],
+    ['1ʼ234,5', 1234.5],
+    ['1\u2009234.5', 1234.5],
     ['1,234.5', 1234.5],
     ['1.234,5', 1234.5],
     ['1,234,567', 1_234_567],
@@ -102,7 +104,7 @@ t.test('parses numbers in the notations of many countries', async (t) => {
   ]
   t.same(
     cases.map(([text]) => [text, parseNumber(text)]),
-    cases.map(([text, value]) => [text, { ok: true, value, isAmbiguous: false }]),
+    cases.map(([text, value]) => [text, { ok: true, value, otherValue: null }]),
   )
 })
 
@@ -113,7 +115,7 @@ t.test('rejects an ambiguous comma and suggests both readings', async (t) => {
     ['123,450', '123450 or 123.450. Enter 123450 or 123.45.'],
     ['-1,234', '-1234 or -1.234. Enter -1234 or -1.2340.'],
   ] as const) {
-    t.same(parseNumber(text), { ok: false, message: `${text} could mean ${ways}` })
+    t.match(parseNumber(text), { ok: false, message: `${text} could mean ${ways}` })
     const [, whole = '', decimal = ''] = /Enter (.+) or (.+)\.$/.exec(ways) ?? []
     for (const suggestion of [whole, decimal]) t.ok(parseNumber(suggestion).ok, suggestion)
   }
@@ -126,12 +128,18 @@ t.test('parses the digits and signs of any script, and grouping as in India', as
     ['१२३४', 1234],
     ['１２３４．５', 1234.5],
     ['١٬٢٣٤٫٥', 1234.5],
+    ['١٬٢٣٤', 1234],
+    ['١٫٢٣٤', 1.234],
+    ['۱۲،۵', 12.5],
+    ['১২৩৪', 1234],
+    ['၁၂၃၄', 1234],
+    ['＋５', 5],
     ['\u200f١٢٣\u200f', 123],
     ['−5', -5],
     ['12,34,567', 1_234_567],
     ['1,23,45,678.9', 12_345_678.9],
   ] as const) {
-    t.same(parseNumber(text), { ok: true, value, isAmbiguous: false }, text)
+    t.same(parseNumber(text), { ok: true, value, otherValue: null }, text)
   }
   for (const text of ['1,2,345', '12,34,56', '12.34.567', '123,45,678']) {
     t.equal(parseNumber(text).ok, false, text)
@@ -144,7 +152,7 @@ t.test('accepts a number with the unit of its field', async (t) => {
       ...{ quantity, unit, fuelType },
       ...(fuelType === 'mgo' ? {} : { kgCo2ePerKwh: '0.2 kg/kWh', factorSource: 'meter' }),
     })
-  for (const quantity of ['500 L', '500l', '500 litres', '٥٠٠ l', '500\u00a0l']) {
+  for (const quantity of ['500 L', '500L', '500 litres', '٥٠٠ l', '500\u00a0l', '５００Ｌ']) {
     t.match(fuel(quantity).calculation, { calculatorData: { quantity: 500 } }, quantity)
   }
   t.match(fuel('12 m³', 'm3').calculation, { calculatorData: { quantity: 12 } })
@@ -525,18 +533,44 @@ t.test('formats durations in hours and minutes', async (t) => {
 })
 
 t.test('reads ambiguous numbers by the decimal separator of the locale', async (t) => {
-  const cases: [text: string, sign: ',' | '.', value: number, isAmbiguous: boolean][] = [
-    ['1,500', '.', 1500, true],
-    ['1,500', ',', 1.5, true],
-    ['1.500', '.', 1.5, true],
-    ['1.500', ',', 1500, true],
-    ['1,50', '.', 1.5, false],
-    ['1,234.5', ',', 1234.5, false],
-    ['0,125', '.', 0.125, false],
+  const cases: [text: string, sign: ',' | '.', value: number, otherValue: number | null][] = [
+    ['1,500', '.', 1500, 1.5],
+    ['1,500', ',', 1.5, 1500],
+    ['1.500', '.', 1.5, 1500],
+    ['1.500', ',', 1500, 1.5],
+    ['1,50', '.', 1.5, null],
+    ['1,234.5', ',', 1234.5, null],
+    ['0,125', '.', 0.125, null],
   ]
-  for (const [text, decimalSign, value, isAmbiguous] of cases) {
-    t.same(parseNumber(text, { decimalSign }), { ok: true, value, isAmbiguous }, text)
+  for (const [text, decimalSign, value, otherValue] of cases) {
+    t.same(parseNumber(text, { decimalSign }), { ok: true, value, otherValue }, text)
   }
+})
+
+t.test('reads every number in the digits and separators of any script', async () => {
+  const LOCALES = [
+    ...['ar-EG-u-nu-arab', 'fa-IR', 'hi-IN-u-nu-deva', 'bn-BD', 'my-MM', 'th-TH-u-nu-thai'],
+    ...['en-u-nu-fullwide', 'en-IN', 'de-CH', 'fr-FR', 'nb-NO', 'de-DE', 'pt-BR'],
+  ]
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...LOCALES),
+      fc.integer({ min: -9_999_999, max: 9_999_999 }),
+      fc.constantFrom(0, 1, 2),
+      fc.constantFrom('', 'l', ' L', ' litres'),
+      (locale, digits, decimals, unit) => {
+        const value = digits / 10 ** decimals
+        const text = new Intl.NumberFormat(locale, { minimumFractionDigits: decimals }).format(
+          value,
+        )
+        const parsed = parseNumber(text + unit, { units: ['litres', 'l'] })
+        // Without a decimal sign, one separator before three digits has two meanings.
+        return parsed.ok
+          ? parsed.value === value
+          : parsed.readings?.includes(value) === true && decimals === 0
+      },
+    ),
+  )
 })
 
 t.test('shows entered quantities with all their digits', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Estimate } from '../../src/calculator/estimate-schema.js'
+import { FUEL_TYPES } from '../../src/calculator/factors/editions.js'
 import { postJson, startApp } from '../support/app.js'
 
 const { url } = await startApp(t)
@@ -314,7 +315,7 @@ const FORM = {
   'furtherLines.1.factorSource': 'Grid 2025',
 }
 
-t.test('the form calculates every line, and offers a blank one', async (t) => {
+t.test('the form calculates every line, and offers blank ones', async (t) => {
   const html = await getPage(FORM)
   const { co2eKg } = await estimate({
     ...MGO,
@@ -327,7 +328,8 @@ t.test('the form calculates every line, and offers a blank one', async (t) => {
   t.match(text, /Per person 290\.4 kg CO₂e/)
   t.match(text, /3\. Shore power: Electricity .*300 kWh × 0\.2 kg CO₂e\/kWh 60 kg CO₂e/)
   t.match(html, /name="furtherLines\.2\.quantity" value=""/)
-  t.notMatch(html, /furtherLines\.3/)
+  t.match(html, /name="furtherLines\.3\.quantity" value=""/)
+  t.notMatch(html, /furtherLines\.4/)
 })
 
 t.test('ignores blank lines and fields that the form hides', async (t) => {
@@ -348,7 +350,7 @@ t.test('a missing factor of shore power does not hide the result of the other li
   t.match(html, `<data value="${co2eKg}">`)
   t.match(
     toText(html),
-    /Line 3 is not included in this result\. Still needed: emission factor of the electricity\./,
+    /Shore power is not included in this result\. Still needed: emission factor of the electricity\./,
   )
   t.match(
     await getErrors({ ...MGO, furtherLines: [{ ...SHORE_POWER, kgCo2ePerKwh: undefined }] }),
@@ -362,8 +364,56 @@ t.test('the form offers the UK grid, and FAME apart from 30% HVO', async (t) => 
   const html = await getPage({})
   t.match(html, /Use the UK grid: 0\.18436 kg CO₂e\/kWh/)
   t.match(html, /<option value="fame">Biodiesel \(FAME\)<\/option>/)
-  t.match(html, /VLSFO: choose by ISO 8217 grade, RMA to RMD light fuel oil/)
+  t.match(toText(html), /VLSFO of an ISO 8217 grade from RMA to RMD Light fuel oil/)
   t.notMatch(html, /for B30/)
+})
+
+t.test('fuels are in groups, the usual ones first', async (t) => {
+  const html = await getPage({})
+  const [select = ''] = /<select id="fuelType"[^]*?<\/select>/.exec(html) ?? []
+  t.match(
+    [...select.matchAll(/<optgroup label="([^"]+)">/g)].map(([, label]) => label),
+    ['Most used', 'Other oil fuels', 'Biofuels', 'Gas', 'New fuels', 'From shore'],
+  )
+  t.match(
+    toText(select),
+    /^ Marine diesel Petrol Heavy fuel oil Light fuel oil Road diesel Petrol with bioethanol Renewable/,
+  )
+  const values = [...select.matchAll(/<option value="([^"]+)"/g)].map(([, value]) => value)
+  t.same(values.toSorted(), [...FUEL_TYPES].toSorted(), 'each fuel once')
+})
+
+t.test('the parts of a trip are named for their use, and stay in place', async (t) => {
+  const getTitles = (html: string) =>
+    [...html.matchAll(/<details class="further-line"([^>]*)>\s*<summary>([^]*?)<\/summary>/g)].map(
+      ([, attributes = '', summary = '']) => {
+        const [, add, added] = /add">([^<]+)<[^]*added">([^<]+)</.exec(summary) ?? []
+        return attributes.includes(' open') ? added : add
+      },
+    )
+  const blank = ['Add tender', 'Add generator', 'Add shore power', 'Add another fuel']
+  t.same(getTitles(await getPage({})), blank)
+  const html = await getPage({
+    quantity: '1000',
+    'furtherLines.2.use': 'tender',
+    'furtherLines.2.fuelType': 'petrol',
+    'furtherLines.2.quantity': '40',
+    'furtherLines.3.use': 'tender',
+    'furtherLines.3.fuelType': 'petrol',
+    'furtherLines.3.quantity': '-1',
+    'furtherLines.4.use': 'boilers',
+    'furtherLines.4.fuelType': 'mgo',
+    'furtherLines.4.quantity': '5',
+  })
+  t.same(getTitles(html), ['Boilers', 'Tender', 'Tender 2', ...blank.slice(1)])
+  t.match(toText(html), /Fix 1 error: Tender 2: quantity/)
+  const distance = await (await fetch(`${url}/calculator/distance`)).text()
+  t.same(getTitles(distance), [
+    'Add generator',
+    'Add tender',
+    'Add shore power',
+    'Add another fuel',
+  ])
 })
 
 t.test('the form keeps the framework, and shows it with the gases', async (t) => {

@@ -268,7 +268,7 @@ t.test('shows markup in names as text', async (t) => {
 t.test('shows an empty calculator without errors', async (t) => {
   const missing = {
     fuel: 'quantity',
-    distance: 'distance, average speed, fuel consumption',
+    distance: 'distance, average speed, fuel per hour or mile',
     custom: 'amount of CO₂e',
   }
   for (const type of TYPES) {

@@ -37,7 +37,7 @@ export function buildEmissionsView(
   if (form.calculation !== null) {
     return { state: 'calculated' as const, estimate: estimateTrip(form.calculation, format) }
   }
-  const { missing, invalid } = buildFormView(calculatorType, form, format.numbers, false)
+  const { missing, invalid } = buildFormView(calculatorType, form, format.numbers)
   return {
     state: 'incomplete' as const,
     missing,
@@ -49,7 +49,7 @@ export function buildEmissionsView(
 export const listCalculatorErrors = ({ calculatorType, calculators }: NewOrderForm) =>
   calculatorType === null
     ? []
-    : listFieldNames(calculatorType, calculators[calculatorType].lineCount).map((name) => ({
+    : listFieldNames(calculatorType, calculators[calculatorType].lines).map((name) => ({
         id: `${calculatorType}-${name.replaceAll('.', '-')}-error`,
         message: calculators[calculatorType].errors[name],
       }))
@@ -101,7 +101,7 @@ export function buildNewOrderView({ form, key, errors, pricing, format }: Option
         form: {
           names: FIELD_NAMES,
           values: form.calculators[type].values,
-          lineCount: form.calculators[type].lineCount,
+          lines: form.calculators[type].lines,
           errors: getCalculatorErrors(type, errors),
         },
       })),

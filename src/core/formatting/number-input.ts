@@ -1,8 +1,10 @@
 import { toAsciiNumerals } from './fold-text.js'
 
 export type ParsedNumber =
-  /** `isAmbiguous`: whether the decimal separator of the locale decided how to read the number */
-  { ok: true; value: number; isAmbiguous: boolean } | { ok: false; message: string }
+  /** `otherValue`: what an ambiguous number could also mean; `null` if there is only one reading */
+  | { ok: true; value: number; otherValue: number | null }
+  /** `readings`: what an ambiguous number could mean */
+  | { ok: false; message: string; readings?: readonly [number, number] }
 
 interface NumberInputOptions {
   /** The decimal separator that the user means; without it, an ambiguous number is an error */
@@ -12,22 +14,26 @@ interface NumberInputOptions {
    * were typed, without trailing zeros.
    */
   decimals?: number
-  /** Lower-case spellings of the unit, which may precede or follow the number; longer ones first */
+  /** Spellings of the unit, which may precede or follow the number; longer ones first */
   units?: readonly string[]
 }
 
 const NOT_A_NUMBER: ParsedNumber = { ok: false, message: 'must be a number' }
 
-const SPACE_OR_APOSTROPHE = /[\s\u00a0\u202f'’]/
-const GROUPED_BY_SPACES = /^[+-]?\d{1,3}(?:[\s\u00a0\u202f'’]\d{3})+(?:[.,]\d*)?$/
+const SPACE_OR_APOSTROPHE = /[\s'’ʼ‘´`]/
+const GROUPED_BY_SPACES = /^[+-]?\d{1,3}(?:[\s'’ʼ‘´`]\d{3})+(?:[.,]\d*)?$/
 /** Grouped by thousands, or as in India: `12,34,567`. */
 const GROUPED = /^[+-]?(?:\d{1,3}(?:[.,]\d{3})+|\d{1,2}(?:,\d{2})+,\d{3})$/
-const AMBIGUOUS = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/
+const AMBIGUOUS = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i
+
+/** The separators of Arabic and Persian: unlike a comma or a point, each has one meaning. */
+const ARABIC_SEPARATOR = /[٫٬]/
+const FULL_WIDTH = /[\uff01-\uff5e]/g
 
 function removeUnit(text: string, units: readonly string[]): string {
   const lower = text.toLowerCase()
-  for (const unit of units) {
+  for (const unit of units.map((spelling) => spelling.toLowerCase())) {
     if (lower.endsWith(unit)) return text.slice(0, -unit.length).trim()
     if (lower.startsWith(unit)) return text.slice(unit.length).trim()
   }
@@ -45,14 +51,19 @@ export function parseNumber(
   text: string,
   { decimalSign, decimals, units = [] }: NumberInputOptions = {},
 ): ParsedNumber {
-  const visible = toAsciiNumerals(text).replace(/\p{Cf}/gu, '')
+  const visible = toAsciiNumerals(text)
+    .replace(FULL_WIDTH, (character) => character.normalize('NFKC'))
+    .replace(/،/g, ',')
+    .replace(/\p{Cf}/gu, '')
   const trimmed = removeUnit(visible.trim(), units)
+  const isArabic = ARABIC_SEPARATOR.test(text)
+  const sign = isArabic ? '.' : decimalSign
   if (SPACE_OR_APOSTROPHE.test(trimmed) && !GROUPED_BY_SPACES.test(trimmed)) return NOT_A_NUMBER
   const compact = trimmed.replace(new RegExp(SPACE_OR_APOSTROPHE, 'g'), '')
   const commas = compact.split(',').length - 1
   const points = compact.split('.').length - 1
   let plain = compact
-  let isAmbiguous = false
+  let otherValue: number | null = null
   if (commas > 0 && points > 0) {
     // The last separator is the decimal one; the other groups thousands.
     const [group, decimal] =
@@ -61,20 +72,23 @@ export function parseNumber(
     if (fraction.length > 1 || !GROUPED.test(whole)) return NOT_A_NUMBER
     plain = `${whole.replaceAll(group, '')}.${fraction.join('')}`
   } else if (commas + points === 1) {
-    const [, thousands, rest] = AMBIGUOUS.exec(compact) ?? []
-    isAmbiguous = thousands !== undefined && rest !== undefined
-    if (isAmbiguous && decimalSign === undefined) {
-      return { ok: false, message: describeAmbiguity(compact, decimals) }
+    const couldGroup = AMBIGUOUS.test(compact)
+    const whole = compact.replace(/[.,]/, '')
+    const decimal = compact.replace(',', '.')
+    if (couldGroup && sign === undefined) {
+      const readings = [Number(whole), Number(decimal)] as const
+      return { ok: false, message: describeAmbiguity(compact, decimals), readings }
     }
-    const groupsThousands = isAmbiguous && !compact.includes(decimalSign ?? '.')
-    plain = compact.replace(/[.,]/, groupsThousands ? '' : '.')
+    const groupsThousands = couldGroup && !compact.includes(sign ?? '.')
+    plain = groupsThousands ? whole : decimal
+    if (couldGroup && !isArabic) otherValue = Number(groupsThousands ? decimal : whole)
   } else if (commas + points > 1) {
     if (!GROUPED.test(compact)) return NOT_A_NUMBER
     plain = compact.replace(/[.,]/g, '')
   }
   const value = Number(plain)
   return PLAIN.test(plain) && Number.isFinite(value)
-    ? { ok: true, value, isAmbiguous }
+    ? { ok: true, value, otherValue }
     : NOT_A_NUMBER
 }
 
