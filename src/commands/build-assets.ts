@@ -11,6 +11,7 @@ const BUNDLES = {
   'site.css': 'styles/site.css',
   'portal.css': 'portal/portal.css',
   'calculator.js': 'calculator/live-form.js',
+  'order-form.js': 'checkout/order-form.js',
   'copy.js': 'qr-codes/copy.js',
   'passkeys.js': 'accounts/passkeys.js',
   'docs.css': 'docs/docs.css',
