@@ -25,13 +25,13 @@ const METHOD_NAMES = {
 interface Fact {
   name: string
   value: string
-  url?: string
+  url?: string | undefined
 }
 
 /** What the provider says about a project; nothing else is shown. */
 function listFacts({ country, kind, method, standard, vintage, ...project }: Project): Fact[] {
   const { registry, registryUrl, url } = project
-  const facts: { name: string; value?: string | null; url?: string }[] = [
+  const facts: { name: string; value?: string | null | undefined; url?: string | undefined }[] = [
     { name: 'Where', value: country },
     { name: 'Type', value: kind },
     { name: 'What it does', value: method && METHOD_NAMES[method] },
@@ -78,7 +78,7 @@ const pages: FastifyPluginAsync = async (app) => {
             imagePath: getImagePath(projectImages, portfolio.id, project),
           },
           facts: listFacts(project),
-        portfolio,
+          portfolio,
           perTonne: formatMoney(paidPerTonne.amountMinor, paidPerTonne.currency),
           others: portfolio.projects
             .filter((other) => other.name !== '' && other.id !== project.id)
