@@ -7,7 +7,14 @@ export interface OfferedPortfolio {
   id: number
   name: string
   description: string | null
-  projects: { name: string; country: string | null; url?: string }[]
+  /** Name of a drawing, for a portfolio without a picture */
+  drawing: string
+  /** Picture of a project on this service; `null` if there is none */
+  imagePath: string | null
+  /** Avoidance or removal, standards and places, as far as they are known */
+  traits: string[]
+  /** With the paths of their pages */
+  projects: { name: string; path: string }[]
   /** Formatted; `null` if the trip cannot be ordered */
   price: string | null
   /** What a tonne costs as paid, formatted; `null` if the price is the minimum of an order */

@@ -130,7 +130,8 @@ export function createCertificateIssuer(app: FastifyInstance, onIssued: OnIssued
     const portfolio = portfolios.value.find(
       ({ id, name }) => id === portfolioId && name === placed.portfolioName,
     )
-    return { projects: portfolio?.projects ?? [], provider: { ...provider, ...certificate } }
+    const projects = (portfolio?.projects ?? []).map(({ name, country }) => ({ name, country }))
+    return { projects, provider: { ...provider, ...certificate } }
   }
 
   async function issue(order: Order, message: Message): Promise<SendResult> {

@@ -8,11 +8,13 @@ import paymentRequestPages from './bank-transfer/payment-request-pages.js'
 import { createOfferFinder, createTripPriceFinder } from './build-offer.js'
 import { createPriceTerms, getOwnPrice } from './checkout-config.js'
 import { createConversionCounter, type ConversionCounter } from './conversions.js'
+import creditsPage from './credits-page.js'
 import formPages from './form-pages.js'
 import orderPages from './guest-order-pages.js'
 import newOrderPages from './new-order/new-order-pages.js'
 import { createOrderLinks, type OrderLinks } from './order-links.js'
 import { createPriceList } from './price-list.js'
+import projectPages from './project-pages.js'
 import quoteRoutes from './quote-routes.js'
 import { createQuotes, type Quotes } from './quotes.js'
 
@@ -53,7 +55,7 @@ function extendResultPage(app: FastifyInstance, quotes: Quotes): ConversionCount
   const calendar = createDayCalendar(app.config.TIME_ZONE)
   const conversions = createConversionCounter(app.database, calendar)
   Object.assign(app.resultPage, {
-    findOffer: createOfferFinder(quotes),
+    findOffer: createOfferFinder(quotes, app.projectImages),
     findTripPrice: createTripPriceFinder(quotes),
     onStep: conversions.count,
   })
@@ -90,6 +92,8 @@ export default fp(
     const linkSigner = createSigner(app.config.sessionSecrets, 'order link v1')
     app.decorate('orderLinks', createOrderLinks(app.database, linkSigner))
     await app.register(quoteRoutes)
+    await app.register(creditsPage)
+    await app.register(projectPages)
     await app.register(pages)
     app.portalPages.push(newOrderPages)
     app.addNavigation({
@@ -102,6 +106,6 @@ export default fp(
   },
   {
     name: 'checkout',
-    dependencies: ['security', 'calculator', 'payments', 'certificates', 'state-store'],
+    dependencies: ['security', 'calculator', 'provider', 'payments', 'certificates', 'state-store'],
   },
 )

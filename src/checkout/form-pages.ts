@@ -100,6 +100,7 @@ const pages: FastifyPluginAsync = async (app) => {
             result,
             formToken: formTokens.create(formId, trip),
             prices: await quotes.list(trip, form.share ?? WHOLE_TRIP),
+            images: app.projectImages,
             nameProblem: await findNameProblem(getCertificateName(form)),
           },
           {
@@ -160,6 +161,7 @@ const pages: FastifyPluginAsync = async (app) => {
         (isFormId(cookie) ? cookie : createFormId()),
       showErrors: draft.showErrors === true,
       ...(notice && { notice }),
+      ...(typeof draft.alert === 'string' && { alert: draft.alert }),
     })
   })
 
@@ -168,12 +170,12 @@ const pages: FastifyPluginAsync = async (app) => {
    * from the payment page, does not have to send it again. Shows it at once if it is too long.
    */
   function redirectToForm(reply: FastifyReply, body: Fields, state: FormState) {
-    const { trip, fields, formId, notice, showErrors = false } = state
+    const { trip, fields, formId, notice, alert, showErrors = false } = state
     const submitted = Object.fromEntries(
       Object.entries(body).filter(([name]) => !(name in fields) && name !== 'action'),
     )
     const form = formTokens.create(formId, trip)
-    const draft = Buffer.from(JSON.stringify({ ...submitted, form, notice, showErrors }))
+    const draft = Buffer.from(JSON.stringify({ ...submitted, form, notice, alert, showErrors }))
     const query = new URLSearchParams({ ...fields, draft: '' }).toString()
     const cookie = draft.toString('base64url')
     if (cookie.length > MAX_DRAFT_LENGTH || query.length > MAX_QUERY_LENGTH) {
@@ -231,9 +233,8 @@ const pages: FastifyPluginAsync = async (app) => {
       } catch (error) {
         if (!(error instanceof Problem)) throw error
         if (error.statusCode >= 500) logError(error, request)
-        orders.inc({ outcome: 'failed' })
-        reply.code(error.statusCode).headers(error.headers)
-        return showForm(reply, { ...state, alert: error.message, showErrors: true })
+        reply.headers(error.headers)
+        return rejectForm('failed', { ...state, alert: error.message })
       }
       if (placed.outcome === 'idempotency_key_reused') {
         const duplicate = { ...state, formId: createFormId(), notice: 'duplicate' as const }

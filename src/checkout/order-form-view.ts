@@ -1,10 +1,15 @@
 import { describeTrip } from '../calculator/describe-trip.js'
-import { formatMass, type PageFormat } from '../core/formatting/mass-formatter.js'
+import {
+  formatMass,
+  formatRoundedMass,
+  type PageFormat,
+} from '../core/formatting/mass-formatter.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import type { NumberFormatter } from '../core/formatting/number-formatter.js'
 import { suggestEmail } from '../core/validation/email-address.js'
 import { describeShare } from '../orders/order-trip.js'
 import { MAX_PERCENT } from '../orders/share.js'
+import type { ProjectImages } from '../provider/project-images.js'
 import {
   getCertificateName,
   type OrderForm,
@@ -12,7 +17,8 @@ import {
   type ShareKind,
 } from './order-form.js'
 import type { OrderedTrip, TripFields } from './ordered-trip.js'
-import { describeNoPrice, type Price, type PriceResult } from './price-trip.js'
+import { buildCardPrice, buildPortfolioView } from './portfolio-view.js'
+import { describeNoPrice, type Price } from './price-trip.js'
 import type { OfferPrice, QuoteResult } from './quotes.js'
 
 /** Why an order form is shown again. */
@@ -40,6 +46,7 @@ interface OrderFormData {
   result: QuoteResult | null
   formToken: string
   prices: OfferPrice[]
+  images: ProjectImages | null
   /** Why the certificate's PDF cannot show the name; `null` if it can */
   nameProblem: string | null
 }
@@ -60,7 +67,8 @@ const FIELD_NAMES: Record<OrderFormField, string> = {
 function buildPriceView(price: Price, numbers: NumberFormatter) {
   const { currency, offsetMinor, serviceFeeMinor, amountMinor, paidPerTonneMinor } = price
   return {
-    mass: formatMass(price.co2eKg, numbers),
+    mass: formatRoundedMass(price.co2eKg, numbers),
+    exactMass: formatMass(price.co2eKg, numbers),
     perTonne: price.isMinimum ? null : formatMoney(paidPerTonneMinor, currency),
     offset: formatMoney(offsetMinor, currency),
     serviceFee: serviceFeeMinor === 0 ? null : formatMoney(serviceFeeMinor, currency),
@@ -69,9 +77,9 @@ function buildPriceView(price: Price, numbers: NumberFormatter) {
 }
 
 const SHARE_LABELS: Record<ShareKind, string> = {
-  whole: 'Whole trip',
   guests: 'My part',
-  percent: 'Other share',
+  whole: 'Whole trip',
+  percent: 'Other',
 }
 
 /** The kinds of share to choose from, with the numbers to start with. */
@@ -92,9 +100,13 @@ function buildShareView({ shareChoice }: OrderForm, guests: number | undefined) 
   }
 }
 
+/** An error as a sentence that stands alone: some messages continue the name of their field. */
+const toSentence = (name: string, message: string): string =>
+  /^\p{Ll}/u.test(message) ? `${name} ${message}` : message
+
 export function buildOrderFormView(
   { trip, fields, form, notice, alert, showErrors }: OrderFormState,
-  { result, formToken, prices, nameProblem }: OrderFormData,
+  { result, formToken, prices, images, nameProblem }: OrderFormData,
   { numbers, time }: PageFormat,
 ) {
   const { guests } = trip.calculation.calculatorData
@@ -104,27 +116,23 @@ export function buildOrderFormView(
     : { ...(portfolioId && { portfolioId }), ...(share && { share }) }
   const quoted = result?.outcome === 'quoted' ? result : null
   const selectedId = quoted?.quote.portfolio?.id ?? form.portfolioId ?? prices[0]?.portfolio?.id
-  const formatPrice = (price: PriceResult): string =>
-    price.outcome === 'priced'
-      ? formatMoney(price.price.amountMinor, price.price.currency)
-      : 'Cannot be ordered'
+  const portfolios = prices.flatMap(({ portfolio, result: price }) =>
+    portfolio === null
+      ? []
+      : {
+          ...buildPortfolioView(portfolio, images),
+          ...buildCardPrice(price),
+          hasPrice: form.share !== null,
+          isSelected: portfolio.id === selectedId,
+        },
+  )
   return {
     hidden: { ...fields, form: formToken },
     vessel: trip.vessel,
     trip: describeTrip(trip.calculation, numbers),
     calculatorUrl: `/calculator/${trip.calculation.calculatorType}?${new URLSearchParams(fields).toString()}`,
-    portfolios: prices.flatMap(({ portfolio, result: price }) =>
-      portfolio === null
-        ? []
-        : {
-            id: portfolio.id,
-            name: portfolio.name,
-            description: portfolio.description,
-            projects: portfolio.projects.map(({ name }) => name),
-            price: form.share === null ? '' : formatPrice(price),
-            isSelected: portfolio.id === selectedId,
-          },
-    ),
+    portfolios,
+    chosen: portfolios.find(({ isSelected }) => isSelected) ?? null,
     share: buildShareView(form, guests),
     quote: quoted && {
       token: quoted.token,
@@ -143,9 +151,10 @@ export function buildOrderFormView(
     isPublic: form.isPublic,
     hasConsent: form.hasConsent,
     errors,
-    invalid: (Object.keys(FIELD_NAMES) as OrderFormField[])
-      .filter((field) => errors[field] !== undefined)
-      .map((field) => ({ field, name: FIELD_NAMES[field] })),
+    invalid: (Object.keys(FIELD_NAMES) as OrderFormField[]).flatMap((field) => {
+      const message = errors[field]
+      return message === undefined ? [] : { field, text: toSentence(FIELD_NAMES[field], message) }
+    }),
     nameProblem,
     /** The name that the guest keeps by sending the form again */
     keptName: nameProblem === null ? '' : getCertificateName(form),

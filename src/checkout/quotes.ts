@@ -1,10 +1,17 @@
 import type { Signer } from '../core/config/signer.js'
 import { Problem } from '../core/http/problem.js'
+import type { Amount } from '../orders/amount.js'
 import { hashJson } from '../orders/idempotency-hashes.js'
 import type { Share } from '../orders/share.js'
 import { hashTrip, type OrderedTrip } from './ordered-trip.js'
 import type { Offer, PriceList } from './price-list.js'
-import { priceTrip, type GetPriceTerms, type Price, type PriceResult } from './price-trip.js'
+import {
+  getPaidPerTonne,
+  priceTrip,
+  type GetPriceTerms,
+  type Price,
+  type PriceResult,
+} from './price-trip.js'
 
 /** A trip, a portfolio, and the share of the trip's emissions to buy credits for. */
 export interface QuoteRequest extends OrderedTrip, Share {
@@ -28,6 +35,12 @@ export type QuoteResult =
 export interface OfferPrice {
   portfolio: Offer['portfolio']
   result: PriceResult
+}
+
+/** A portfolio, and what a tonne of its credits costs as paid. */
+interface TonneOffer {
+  portfolio: Offer['portfolio']
+  paidPerTonne: Amount
 }
 
 interface Options {
@@ -66,6 +79,12 @@ export function createQuotes({ prices, signer, getTerms }: Options) {
       result: priceTrip(trip.calculation, pricePerTonne, share, getTerms),
     }))
 
+  const toTonneOffers = (offers: readonly Offer[]): TonneOffer[] =>
+    offers.map(({ portfolio, pricePerTonne }) => {
+      const amountMinor = getPaidPerTonne(pricePerTonne, getTerms)
+      return { portfolio, paidPerTonne: { amountMinor, currency: pricePerTonne.currency } }
+    })
+
   return {
     /** Calculates a price. Throws a Problem (503) if prices are unknown. */
     async create(request: QuoteRequest, now = new Date()): Promise<QuoteResult> {
@@ -99,6 +118,15 @@ export function createQuotes({ prices, signer, getTerms }: Options) {
       ) as Quote & { subject: string }
       const isValid = subject === hashSubject(request) && now < new Date(quote.validUntil)
       return isValid ? quote : null
+    },
+
+    /** Returns what guests can buy. Throws a Problem (503) if prices are unknown. */
+    listOffers: async (): Promise<TonneOffer[]> => toTonneOffers(await prices.read()),
+
+    /** Like `listOffers`, but returns `null` if prices are unknown or not quickly available. */
+    async listOffersQuickly(): Promise<TonneOffer[] | null> {
+      const offers = await prices.readQuickly()
+      return offers && toTonneOffers(offers)
     },
 
     /** Returns the price with each portfolio. Throws a Problem (503) if prices are unknown. */

@@ -15,6 +15,7 @@ const BUNDLES = {
   'certificate.js': 'certificates/share.js',
   'mailbox.css': 'demo/mailbox.css',
   'order-page.js': 'checkout/order-page.js',
+  'order-form.js': 'checkout/order-form.js',
   'copy.js': 'qr-codes/copy.js',
   'bank-transfer.js': 'checkout/bank-transfer.js',
   'passkeys.js': 'accounts/passkeys.js',

@@ -1,13 +1,36 @@
 import type { Amount, Charge } from '../orders/amount.js'
 
+export const METHODS = ['avoidance', 'removal'] as const
+
+/** Text and links are the provider's: untrusted. What the provider does not say is absent. */
+export interface Project {
+  id: string
+  name: string
+  country: string | null
+  /** `url` and `registryUrl` are https pages without credentials */
+  url?: string
+  description?: string
+  /** Type of project, in the provider's words */
+  kind?: string
+  /** Share of the portfolio, 0 to 1 */
+  share?: number
+  /** Whether it prevents emissions, or removes CO2 from the air */
+  method?: (typeof METHODS)[number]
+  standard?: string
+  registry?: string
+  registryUrl?: string
+  vintage?: string
+  /** For a fetch by the server only: http or https */
+  imageUrl?: string
+}
+
 /** A mix of projects, sold by the ton. */
 export interface Portfolio {
   id: number
   name: string
   description: string | null
   pricePerTon: Amount | null
-  /** `url` is an https page without credentials */
-  projects: { name: string; country: string | null; url?: string }[]
+  projects: Project[]
 }
 
 /** The provider's own proof of an order. */

@@ -2,12 +2,14 @@ import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { truncateText } from '../core/formatting/truncate-text.js'
 import { DEFAULT_CURRENCY, type Amount, type Charge } from '../orders/amount.js'
-import type {
-  OffsetOrder,
-  OffsetOrders,
-  PlacedOffsetOrder,
-  Portfolio,
-  ProviderCertificate,
+import {
+  METHODS,
+  type OffsetOrder,
+  type OffsetOrders,
+  type PlacedOffsetOrder,
+  type Portfolio,
+  type Project,
+  type ProviderCertificate,
 } from './offset-order.js'
 import * as schemas from './provider-schemas.js'
 
@@ -55,11 +57,45 @@ function getPricePerTon(portfolio: Static<typeof ValidPortfolio>): Amount | null
   return { amountMinor: Math.round(dollars * 100), currency: 'USD' }
 }
 
-/** An https page without credentials; empty for anything else. */
-function toHttpsUrl(value: unknown): { url?: string } {
+/** An https page without credentials. */
+function toHttpsUrl(value: unknown): string | null {
   const href = toPageUrl(value)
   const { protocol, username, password } = new URL(href ?? 'http:none')
-  return href !== null && protocol === 'https:' && !username && !password ? { url: href } : {}
+  return protocol === 'https:' && !username && !password ? href : null
+}
+
+const MAX_DETAIL_LENGTH = 80
+const MAX_TEXT_LENGTH = 2_000
+
+/** Text or a number, such as a year, on one line. */
+const toDetail = (value: unknown, maxLength = MAX_DETAIL_LENGTH): string | null =>
+  typeof value === 'string' || typeof value === 'number'
+    ? truncateText(toLine(String(value)), maxLength) || null
+    : null
+
+const isPresent = ([, value]: [string, unknown]): boolean => value != null
+
+function toProject(project: Static<typeof schemas.Project>): Project {
+  const { id, name, country, percentage } = project
+  const method = toDetail(project.method)?.toLowerCase()
+  const details = {
+    url: toHttpsUrl(project.url),
+    description: toDetail(project.description, MAX_TEXT_LENGTH),
+    kind: toDetail(project.kind),
+    share: typeof percentage === 'number' && percentage > 0 && percentage <= 1 ? percentage : null,
+    method: METHODS.find((known) => known === method),
+    standard: toDetail(project.standard),
+    registry: toDetail(project.registry),
+    registryUrl: toHttpsUrl(project.registryUrl),
+    vintage: toDetail(project.vintage),
+    imageUrl: toPageUrl(project.imageUrl),
+  }
+  return {
+    id: String(id),
+    name: toLine(name),
+    country: toLineOrNull(country),
+    ...(Object.fromEntries(Object.entries(details).filter(isPresent)) as Partial<Project>),
+  }
 }
 
 function toPortfolio(portfolio: Static<typeof ValidPortfolio>): Portfolio {
@@ -69,13 +105,7 @@ function toPortfolio(portfolio: Static<typeof ValidPortfolio>): Portfolio {
     name: toLine(portfolio.name),
     description: toLineOrNull(portfolio.description),
     pricePerTon: getPricePerTon(portfolio),
-    projects: (isArray(projects) ? projects.filter(isProject) : []).map(
-      ({ name, country, url }) => ({
-        name: toLine(name),
-        country: toLineOrNull(country),
-        ...toHttpsUrl(url),
-      }),
-    ),
+    projects: (isArray(projects) ? projects.filter(isProject) : []).map(toProject),
   }
 }
 

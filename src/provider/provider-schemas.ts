@@ -21,6 +21,9 @@ const amountCharged = Type.Integer({
   description: 'Price in minor units of the currency, such as cents, rounded up',
 })
 
+/** A field that must not prevent a project from being read: see `parsePortfolios`. */
+const detail = (description: string) => Type.Optional(Type.Unknown({ description }))
+
 export const Project = Type.Object({
   id,
   name: text('Name of the project'),
@@ -29,6 +32,12 @@ export const Project = Type.Object({
   country: nullish(text('Location')),
   url: nullish(text('Web page of the project')),
   percentage: nullish(Type.Number({ description: 'Share of the portfolio, 0 to 1' })),
+  method: detail('avoidance or removal'),
+  standard: detail('Standard that the credits are issued under, such as Gold Standard'),
+  registry: detail('Name of the public registry'),
+  registryUrl: detail('Page of the project in the registry'),
+  vintage: detail('Year or years of the credits'),
+  imageUrl: detail('Picture of the project: JPEG, PNG, WebP or AVIF, at most 1 MB'),
 })
 
 export const Portfolio = Type.Object({

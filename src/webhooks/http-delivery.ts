@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request, type Dispatcher } from 'undici'
+import { createGuardedLookup, PrivateAddressError } from '../core/http/public-address.js'
 import type { SendResult } from '../outbox/outbox-worker.js'
-import {
-  createGuardedLookup,
-  isEndpointUrl,
-  isLoopbackHost,
-  PrivateAddressError,
-} from './address-guard.js'
+import { isEndpointUrl, isLoopbackHost } from './address-guard.js'
 
 const TIMEOUT_MS = 20_000
 /** Longer than an attempt can take */

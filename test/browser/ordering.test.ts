@@ -27,17 +27,18 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.getByRole('heading', { name: 'Buy carbon credits' }).waitFor()
   t.match(await page.locator('.lead').innerText(), trip.vessel.name)
 
-  const total = page.locator('#price .total dd')
+  const total = page.locator('#total strong')
   t.equal(await total.innerText(), 'US$41.49')
   await page.getByLabel('Name', { exact: true }).fill('Ann Example')
+  await page.getByText('Change', { exact: true }).click()
   await page.getByRole('radio', { name: /Blue Carbon/ }).check()
-  await page.locator('#price .total dd', { hasText: 'US$66.83' }).waitFor()
-  await page.getByRole('radio', { name: 'Other share' }).check()
+  await page.locator('#total strong', { hasText: 'US$66.83' }).waitFor()
+  await page.getByRole('radio', { name: 'Other' }).check()
   await page.getByLabel('Share of the trip').fill('201')
   await page.getByText('Must be a whole number from 1 to 200').waitFor()
   await page.getByText('Correct the share to see the price.').waitFor()
   await page.getByLabel('Share of the trip').fill('200')
-  await page.locator('#price .total dd', { hasText: 'US$133.67' }).waitFor()
+  await page.locator('#total strong', { hasText: 'US$133.67' }).waitFor()
   t.match(await page.locator('#portfolio-1-price').innerText(), 'US$82.97', 'of all portfolios')
 
   await page.getByLabel('Email').fill('ann@gmial.com')
@@ -66,6 +67,61 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.getByRole('link', { name: 'Cancel order' }).click()
   await page.getByRole('button', { name: 'Cancel order' }).click()
   await page.getByRole('heading', { name: 'Your order is cancelled' }).waitFor()
+  t.same(errors, [])
+  t.same(externalRequests, [])
+})
+
+t.test('the order form fits a phone, and its bar covers no field in focus', async (t) => {
+  const { context, page } = await openBrowserContext(t, { viewport: PHONE, locale: 'en-GB' })
+  const { errors, externalRequests } = recordBrowserErrors(context, url)
+  await page.goto((await postJson(`${url}/api/qr-code/generate`, trip)).body.url)
+  await page.getByRole('link', { name: 'Buy credits for US$41.49' }).click()
+  const bar = page.locator('.order-bar')
+  const top = async () => (await bar.boundingBox())?.y ?? 0
+  const consent = await page.getByLabel('I have read and agree').boundingBox()
+  t.ok(consent && consent.y + consent.height <= (await top()), 'all fields in one screen')
+
+  await page.getByText('Change', { exact: true }).last().click()
+  const card = page.locator('.portfolios > li', { hasText: 'Carbon to Stone' })
+  await card.scrollIntoViewIfNeeded()
+  const { width = 0 } = (await card.boundingBox()) ?? {}
+  await card.click({ position: { x: width - 8, y: 8 } })
+  await page.locator('#total strong', { hasText: 'US$697.29' }).waitFor()
+  t.equal(await page.locator('#chosen-portfolio .name').innerText(), 'Carbon to Stone')
+  t.notOk(await card.isVisible(), 'the list closes')
+
+  for (const group of ['Order as a company', 'Name on the certificate']) {
+    await page.locator('summary', { hasText: group }).click()
+  }
+  await page.evaluate(() => scrollTo(0, 0))
+  await page.locator('.chosen-portfolio summary').focus()
+  for (let i = 0; i < 16; i++) {
+    await page.keyboard.press('Tab')
+    const focused = page.locator(':focus')
+    if (await focused.evaluate((element) => element.closest('.order-bar, footer') !== null)) break
+    const { y = 0, height = 0 } = (await focused.boundingBox()) ?? {}
+    const name = await focused.evaluate((element) => element.id || element.textContent)
+    t.ok(y >= 0 && y + height <= (await top()) + 1, `${name} ends at ${y + height}`)
+  }
+  await page.evaluate(() => (document.documentElement.style.fontSize = '200%'))
+  t.equal(await bar.evaluate((element) => getComputedStyle(element).position), 'static')
+  await page.evaluate(() => (document.documentElement.style.fontSize = ''))
+
+  // Errors, and the way back from the next page.
+  await page.getByRole('button', { name: 'Order and pay' }).click()
+  await page.getByRole('heading', { name: 'Fix 3 errors' }).waitFor()
+  t.ok(await page.locator('.error-summary').evaluate((summary) => summary.matches(':focus')))
+  await page.getByRole('link', { name: 'Enter your email address' }).click()
+  t.equal(await page.locator(':focus').getAttribute('id'), 'email')
+  await page.getByLabel('Name', { exact: true }).first().fill('Ben Example')
+  await page.getByLabel('Email').fill('ben@example.com')
+  await page.getByLabel('I have read and agree').check()
+  await page.getByRole('button', { name: 'Order and pay' }).click()
+  await page.waitForURL(/\/o\/[\w-]{22}$/)
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Buy carbon credits' }).waitFor()
+  const { items } = await ann.call('GET', '/api/admin/orders?q=ben@example.com')
+  t.equal(items.length, 1)
   t.same(errors, [])
   t.same(externalRequests, [])
 })

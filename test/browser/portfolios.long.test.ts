@@ -72,8 +72,11 @@ t.test('a result shows the price of credits for the trip, and updates it', async
   const { body: code } = await postJson(`${url}/api/qr-code/generate`, TRIPS[0])
   await page.goto(code.url)
   const [first = '', ...others] = await shown(page)
-  t.match(first, /^Harbour Mix US\$39\.51 US\$23\.90 per tonne Coast, wind/)
-  t.match(first, /Mangroves of Gazi Bay, Kenya/)
+  t.match(
+    first,
+    /^Harbour Mix US\$39\.51 US\$23\.90 per tonne Avoidance and removal · Plan Vivo, Gold Standard and 1 more · Kenya, Mexico Coast, wind/,
+  )
+  t.match(first, /Mangroves of Gazi Bay Cook stoves/)
   t.equal(others.length, 2)
 
   const before = upstream.asked
@@ -164,7 +167,11 @@ t.test('if guests can order, the prices are those of orders', async (t) => {
     // A result does not wait long for the prices, which the quotes have fetched.
     await page.goto(`${url}/calculator/custom?amount=${amount}&unit=kg`)
     await page.locator('.portfolios').waitFor()
-    t.same(await page.locator('.portfolios .price').allInnerTexts(), expected, `${amount} kg`)
+    t.same(
+      await page.locator('.portfolios .price strong').allInnerTexts(),
+      expected,
+      `${amount} kg`,
+    )
     t.match(await page.locator('#checkout').innerText(), `for ${expected[0]}`)
   }
 })
@@ -228,12 +235,8 @@ t.test('escapes text from the provider, and links to https only', async (t) => {
   t.equal(await page.locator('#offers :is(img, script, iframe)').count(), 0)
   const links = await page
     .locator('#offers a')
-    .evaluateAll((all) =>
-      all.map((link) => [link.textContent, link.getAttribute('href'), link.getAttribute('rel')]),
-    )
-  t.same(links, [
-    ['secure', 'https://example.com/project?a=1', 'external noopener noreferrer nofollow'],
-  ])
+    .evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+  t.same([...new Set(links)], ['/projects/1/1'])
   t.same(browserErrors, { errors: [], externalRequests: [] })
 })
 
@@ -282,7 +285,7 @@ t.test('truncates long texts at a word, with an ellipsis', async (t) => {
   const { page } = await phone(t)
   await page.goto(url + ONE_TONNE)
   await shown(page)
-  t.match(await page.locator('.portfolios h4').textContent(), /^(name ){22,23}name…$/)
+  t.match(await page.locator('.portfolios label').textContent(), /^(name ){22,23}name…$/)
   t.match(await page.locator('.portfolios .about').textContent(), /^(words ){48}words…$/)
 })
 
@@ -303,14 +306,14 @@ t.test('a long name, a wide price and stacked marks stay within the layout', asy
     if (box === null) throw new Error(`${part} is not seen`)
     return box
   }
-  const [name, price] = [await boxOf(1, 'h4'), await boxOf(1, '.price')]
+  const [name, price] = [await boxOf(1, '.name'), await boxOf(1, '.price')]
   t.ok(price.y >= name.y + name.height - 1, 'the price stands below')
-  t.ok(name.width > 250, `${name.width} px for the name`)
-  const [short, beside] = [await boxOf(3, 'h4'), await boxOf(3, '.price')]
-  t.ok(Math.abs(short.y - beside.y) < 4, 'a short name has its price beside it')
+  t.ok(name.width > 150, `${name.width} px for the name`)
+  const [short, beside] = [await boxOf(3, '.name'), await boxOf(3, '.price')]
+  t.ok(beside.y >= short.y + short.height - 1)
 
   const inkAbove = async (name: string) => {
-    const { x, y } = await boxOf(2, 'h4')
+    const { x, y } = await boxOf(2, '.name')
     const clip = { x, y: y - 12, width: 60, height: 8 }
     const { data } = PNG.sync.read(await page.screenshot({ clip, fullPage: true }))
     t.equal(new Set(Array.from({ length: data.length / 4 }, (_, i) => data[i * 4])).size, 1, name)

@@ -48,7 +48,7 @@ t.test('a guest orders from a scanned code, without scripts', async (t) => {
   t.match(toText(page), /Ever <Given> , IMO 9811000: 2 t CO₂e/)
   t.match(
     toText(page),
-    /Carbon credits for 2 t of CO₂e 100% of the trip €49\.00 Service fee €4\.90 Total €53\.90 €26\.95 per tonne, including the service fee\./,
+    /Carbon credits for 2 t of CO₂e 100% of the trip €49\.00 Service fee €4\.90 €26\.95 per tonne, including the service fee\..* Total €53\.90 for 2 t of CO₂e/,
   )
 
   const ordered = await guest.post(
@@ -127,7 +127,7 @@ t.test('going back to a form with errors asked to send it again', async (t) => {
   for (const visit of ['redirected', 'later']) {
     const page = { status: 200, headers: new Headers(), text: await (await open(cookie)).text() }
     t.match(page.text, 'value="nobody"', visit)
-    t.match(page.text, /role="alert" tabindex="-1" autofocus><p>Fix 1 error/)
+    t.match(page.text, /role="alert" tabindex="-1" autofocus>\s*<h2>Fix 1 error/)
     t.match(Object.fromEntries(readForm(page)), { share: 'percent', otherPercent: '50' })
   }
   for (const forged of ['', 'x', 'bnVsbA', 'WzFd', 'eyJuYW1lIjpbMV0sIm5vdGljZSI6WyJ4Il19']) {
@@ -155,16 +155,17 @@ t.test('missing fields are reported, and entered values are kept', async (t) => 
   t.equal(page.status, 200)
   t.match(page.text, /<title>Error: Buy carbon credits/)
   const text = toText(page)
-  t.match(text, /Fix 4 errors: Name , Email , VAT ID , Terms ?\./)
-  t.match(text, /Enter your name/)
-  t.match(text, /must be an email address, such as ann@example\.com/)
-  t.match(text, /must have at most 40 characters/)
-  t.match(text, /Agree to the terms/)
+  t.match(
+    text,
+    /Fix 4 errors Enter your name Email must be an email address, such as ann@example\.com VAT ID must have at most 40 characters Agree to the terms to place the order/,
+  )
+  t.match(page.text, /<a href="#vatId">VAT ID must/)
+  t.match(page.text, /<details open>\s*<summary>Order as a company/)
   t.equal(readForm(page).get('company'), 'Example "Lda"')
   t.equal(readForm(page).get('quote'), form.get('quote'), 'the price still holds')
   for (const consent of ['', 'no']) {
     const refused = await guest.post('/offset', fillIn(form, { vatId: '', consent }))
-    t.match(toText(refused), /Fix 1 error: Terms ?\./, `consent=${consent}`)
+    t.match(toText(refused), /Fix 1 error Agree to the terms/, `consent=${consent}`)
   }
   t.equal((await listOrders(ann)).length, 0)
 })
@@ -323,7 +324,7 @@ t.test('an invalid share is reported, and has no price', async (t) => {
     const page = await createGuest(url).get(TRIP + query)
     t.equal(page.status, 422, query)
     t.match(toText(page), message, query)
-    t.match(toText(page), /Fix 1 error: Share/, query)
+    t.match(toText(page), /Fix 1 error Share /, query)
     t.match(toText(page), /Correct the share to see the price\./, query)
     t.notMatch(toText(page), /Total €/, query)
     const posted = await createGuest(url).post('/offset', fillIn(readForm(page)))
@@ -434,12 +435,11 @@ t.test('orders are limited per email address and per client', async (t) => {
   }
   t.equal((await order('Ann@Example.com')).response.status, 303)
   const limited = await order('ann@example.com')
-  t.equal(limited.response.status, 429)
-  t.ok(Number(limited.response.headers.get('retry-after')) > 0)
+  t.equal(limited.response.status, 200, 'shown after a redirect')
   t.match(toText(limited.response), /Too many orders\. Try again in 60 minutes\./)
   t.equal(readForm(limited.response).get('email'), 'ann@example.com', 'the form is kept')
   t.equal((await order('ben@example.com')).response.status, 303)
-  t.equal((await order('cy@example.com')).response.status, 429)
+  t.match(toText((await order('cy@example.com')).response), /Too many orders/)
   t.equal((await listOrders(ann)).length, 3)
 })
 

@@ -47,14 +47,25 @@ t.test('lists portfolios with prices and projects', async (t) => {
   const response = await source.listPortfolios()
   if (response.outcome !== 'ok') throw new Error(response.outcome)
   t.equal(response.value.length, PORTFOLIOS.length)
-  t.same(response.value[1], {
+  t.match(response.value[1], {
     id: 2,
     name: 'Blue Carbon',
     description: 'Seagrass and mangroves alone: carbon kept where vessels sail.',
     pricePerTon: { amountMinor: 3850, currency: 'USD' },
     projects: [
-      { name: 'Mangroves of Gazi Bay', country: 'Kenya' },
-      { name: 'Seagrass of the Ria', country: 'Portugal' },
+      {
+        id: '11',
+        name: 'Mangroves of Gazi Bay',
+        country: 'Kenya',
+        kind: 'Mangrove restoration',
+        share: 0.6,
+        method: 'removal',
+        standard: 'Plan Vivo',
+        registry: 'Example Registry',
+        registryUrl: 'https://registry.example/projects/11',
+        vintage: '2024',
+      },
+      { id: '21', name: 'Seagrass of the Ria', country: 'Portugal', share: 0.4 },
     ],
   })
   for (const { projects } of PORTFOLIOS) {
@@ -279,7 +290,7 @@ t.test('validates responses', async (t) => {
           name: 'Trail blazer',
           description: null,
           pricePerTon: { amountMinor: 40_171, currency: 'USD' },
-          projects: [{ name: 'Biochar', country: null }],
+          projects: [{ id: '18', name: 'Biochar', country: null, share: 0.2099 }],
         },
       ],
     },

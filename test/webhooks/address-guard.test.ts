@@ -2,10 +2,10 @@ import type { LookupAddress } from 'node:dns'
 import t from 'tap'
 import {
   createGuardedLookup,
-  isEndpointUrl,
   isPublicAddress,
   PrivateAddressError,
-} from '../../src/webhooks/address-guard.js'
+} from '../../src/core/http/public-address.js'
+import { isEndpointUrl } from '../../src/webhooks/address-guard.js'
 
 const PUBLIC = [
   '1.1.1.1',

@@ -1,0 +1,98 @@
+import type { OfferedPortfolio } from '../calculator/result-page.js'
+import { formatMoney } from '../core/formatting/money-formatter.js'
+import { truncateText } from '../core/formatting/truncate-text.js'
+import type { Project } from '../provider/offset-order.js'
+import type { ProjectImages } from '../provider/project-images.js'
+import type { Offer } from './price-list.js'
+import type { PriceResult } from './price-trip.js'
+
+type OfferPortfolio = NonNullable<Offer['portfolio']>
+
+const MAX_PROJECTS = 8
+const MAX_NAME_LENGTH = 120
+const MAX_DESCRIPTION_LENGTH = 300
+/** Different standards or places on a card */
+const MAX_LISTED = 2
+
+/** Drawings of `_drawing.eta`, by words in the type or the name of a project. */
+const DRAWINGS: readonly [drawing: string, words: RegExp][] = [
+  ['air-capture', /direct air|\bdac|air capture|mineral|basalt|weathering|concrete/i],
+  ['biochar', /\bbio-?(char|mass|oil)|charcoal/i],
+  ['stove', /cook|stove|kitchen/i],
+  ['ocean', /sea-?(grass|weed)|kelp|ocean|marine|reef|alkalin/i],
+  ['forest', /mangrove|forest|tree|wood|peat|wetland|soil/i],
+  ['wind', /wind|solar|hydro|renewable/i],
+]
+
+/** The drawing for a project without a picture. */
+export const getDrawing = ({ kind, name }: Pick<Project, 'kind' | 'name'>): string => {
+  const find = (text = '') => DRAWINGS.find(([, words]) => words.test(text))?.[0]
+  return find(kind) ?? find(name) ?? 'other'
+}
+
+/** The page of a project. */
+export const getProjectPath = (portfolioId: number, { id }: Pick<Project, 'id'>): string =>
+  `/projects/${portfolioId}/${encodeURIComponent(id)}`
+
+/** A project's picture on this service; `null` if it has none, or it cannot be shown yet. */
+export const getImagePath = (
+  images: ProjectImages | null,
+  portfolioId: number,
+  project: Project,
+): string | null =>
+  project.imageUrl !== undefined && images?.has(project.imageUrl)
+    ? `${getProjectPath(portfolioId, project)}/image`
+    : null
+
+/** Whether projects avoid or remove emissions; `null` unless all of them say so. */
+function describeMethods(projects: readonly Project[]): string | null {
+  const methods = new Set(projects.map(({ method }) => method))
+  if (methods.has(undefined) || methods.size === 0) return null
+  if (methods.size > 1) return 'Avoidance and removal'
+  return methods.has('removal') ? 'Removal' : 'Avoidance'
+}
+
+/** The different values, such as `Kenya, Mexico and 2 more`; `null` if there are none. */
+function listDifferent(values: (string | null | undefined)[]): string | null {
+  const different = [...new Set(values.filter((value) => value != null))]
+  const listed = different.slice(0, MAX_LISTED).join(', ')
+  const others = different.length - MAX_LISTED
+  return others > 0 ? `${listed} and ${others} more` : listed || null
+}
+
+/** What a card shows of a portfolio besides its price. Text is the provider's: untrusted. */
+export function buildPortfolioView(
+  { id, name, description, projects }: OfferPortfolio,
+  images: ProjectImages | null,
+): Omit<OfferedPortfolio, 'price' | 'perTonne'> {
+  const named = projects.filter((project) => project.name !== '')
+  const pictured = named.find((project) => getImagePath(images, id, project) !== null)
+  return {
+    id,
+    name: truncateText(name, MAX_NAME_LENGTH),
+    description: description && truncateText(description, MAX_DESCRIPTION_LENGTH),
+    drawing: getDrawing(named[0] ?? { name }),
+    imagePath: pictured === undefined ? null : getImagePath(images, id, pictured),
+    traits: [
+      describeMethods(named),
+      listDifferent(named.map(({ standard }) => standard)),
+      listDifferent(named.map(({ country }) => country && truncateText(country, 60))),
+    ].filter((trait) => trait !== null),
+    projects: named.slice(0, MAX_PROJECTS).map((project) => ({
+      name: truncateText(project.name, MAX_NAME_LENGTH),
+      path: getProjectPath(id, project),
+    })),
+  }
+}
+
+/** The price of a portfolio on its card. */
+export const buildCardPrice = (
+  result: PriceResult,
+): Pick<OfferedPortfolio, 'price' | 'perTonne'> => {
+  if (result.outcome !== 'priced') return { price: null, perTonne: null }
+  const { amountMinor, currency, isMinimum, paidPerTonneMinor } = result.price
+  return {
+    price: formatMoney(amountMinor, currency),
+    perTonne: isMinimum ? null : formatMoney(paidPerTonneMinor, currency),
+  }
+}

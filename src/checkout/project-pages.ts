@@ -1,0 +1,110 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { getRequestNumbers } from '../core/http/locale.js'
+import { Problem } from '../core/http/problem.js'
+import { formatMoney } from '../core/formatting/money-formatter.js'
+import { truncateText } from '../core/formatting/truncate-text.js'
+import type { Project } from '../provider/offset-order.js'
+import { getDrawing, getImagePath, getProjectPath } from './portfolio-view.js'
+import { requireOrdering } from './quotes.js'
+
+interface ProjectParams {
+  portfolioId: string
+  projectId: string
+}
+
+const MAX_PREVIEW_LENGTH = 160
+const IMAGE_SECONDS = 24 * 60 * 60
+
+const toHost = (url: string | undefined): string | undefined => url && new URL(url).host
+
+const METHOD_NAMES = {
+  avoidance: 'Avoidance: prevents emissions',
+  removal: 'Removal: takes CO₂ out of the air',
+}
+
+interface Fact {
+  name: string
+  value: string
+  url?: string | undefined
+}
+
+/** What the provider says about a project; nothing else is shown. */
+function listFacts({ country, kind, method, standard, vintage, ...project }: Project): Fact[] {
+  const { registry, registryUrl, url } = project
+  const facts: { name: string; value?: string | null | undefined; url?: string | undefined }[] = [
+    { name: 'Where', value: country },
+    { name: 'Type', value: kind },
+    { name: 'What it does', value: method && METHOD_NAMES[method] },
+    { name: 'Standard', value: standard },
+    { name: 'Year of the credits', value: vintage },
+    { name: 'Registry', value: registry ?? toHost(registryUrl), url: registryUrl },
+    { name: 'Website', value: toHost(url), url },
+  ]
+  return facts.filter((fact): fact is Fact => fact.value != null)
+}
+
+/** The pages of the projects whose credits are sold, and their pictures. */
+const pages: FastifyPluginAsync = async (app) => {
+  const { projectImages } = app
+
+  async function findProject({ portfolioId, projectId }: ProjectParams) {
+    const offers = await requireOrdering(app.quotes).listOffers()
+    const offer = offers.find(({ portfolio }) => String(portfolio?.id) === portfolioId)
+    const project = offer?.portfolio?.projects.find(({ id }) => id === projectId)
+    if (offer?.portfolio == null || project === undefined) {
+      throw new Problem(404, 'This project is not offered here.')
+    }
+    return { project, portfolio: offer.portfolio, paidPerTonne: offer.paidPerTonne }
+  }
+
+  app.get<{ Params: ProjectParams }>(
+    '/projects/:portfolioId/:projectId',
+    async (request, reply) => {
+      const { project, portfolio, paidPerTonne } = await findProject(request.params)
+      const { percent } = getRequestNumbers(request)
+      const { name, description } = project
+      const toShare = (share?: number) => (share === undefined ? null : percent(share))
+      return reply.renderView(
+        { page: 'checkout/project' },
+        {
+          preview: {
+            title: name,
+            description: truncateText(description ?? portfolio.name, MAX_PREVIEW_LENGTH),
+          },
+          project: {
+            ...project,
+            share: toShare(project.share),
+            drawing: getDrawing(project),
+            imagePath: getImagePath(projectImages, portfolio.id, project),
+          },
+          facts: listFacts(project),
+          portfolio,
+          perTonne: formatMoney(paidPerTonne.amountMinor, paidPerTonne.currency),
+          others: portfolio.projects
+            .filter((other) => other.name !== '' && other.id !== project.id)
+            .map((other) => ({
+              name: other.name,
+              share: toShare(other.share),
+              path: getProjectPath(portfolio.id, other),
+            })),
+        },
+      )
+    },
+  )
+
+  app.get<{ Params: ProjectParams }>(
+    '/projects/:portfolioId/:projectId/image',
+    { schema: { hide: true } },
+    async (request, reply) => {
+      const { imageUrl } = (await findProject(request.params)).project
+      const image = imageUrl === undefined ? null : await projectImages?.get(imageUrl)
+      if (image == null) throw new Problem(404, 'There is no picture of this project.')
+      return reply
+        .type(image.type)
+        .header('cache-control', `public, max-age=${IMAGE_SECONDS}`)
+        .send(image.bytes)
+    },
+  )
+}
+
+export default pages

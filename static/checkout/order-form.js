@@ -1,0 +1,10 @@
+// A portfolio that is chosen with a pointer closes the list. With arrow keys, every portfolio on the
+// way is chosen, so the list stays open.
+
+document.addEventListener('click', ({ target, detail }) => {
+  const card = target.closest('.chosen-portfolio li')
+  if (!card || detail === 0 || target.closest('a')) return
+  const list = card.closest('details')
+  list.open = false
+  list.querySelector('summary').focus()
+})
