@@ -1,11 +1,12 @@
 import type { FindOffsetOffer, FindTripPrice, OfferedPortfolio } from '../calculator/result-page.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import { truncateText } from '../core/formatting/truncate-text.js'
-import { WHOLE_TRIP } from '../orders/share.js'
+import { WHOLE_TRIP, type Share } from '../orders/share.js'
 import { toTripFields, type TripFields } from './ordered-trip.js'
 import { describeNoPrice, type PriceResult } from './price-trip.js'
 import type { OfferPrice, Quotes } from './quotes.js'
 
+const ONE_GUEST: Share = { sharePercent: null, forGuests: 1 }
 const MAX_PORTFOLIOS = 12
 const MAX_PROJECTS = 8
 const MAX_NAME_LENGTH = 120
@@ -54,10 +55,15 @@ export const createOfferFinder =
     const trip = { calculation, vessel: source?.vessel ?? null }
     const prices = (await quotes.listQuickly(trip, WHOLE_TRIP)) ?? []
     const first = prices[0]?.result
+    const { guests = 1 } = calculation.calculatorData
+    const parts = guests > 1 ? await quotes.listQuickly(trip, ONE_GUEST) : null
     return {
       fields,
       portfolios: prices.flatMap(toOfferedPortfolio).slice(0, MAX_PORTFOLIOS),
       price: first === undefined ? null : formatPrice(first),
+      partPrices: Object.fromEntries(
+        (parts ?? []).map(({ portfolio, result }) => [portfolio?.id ?? 0, formatPrice(result)]),
+      ),
       problem: first === undefined || first.outcome === 'priced' ? null : describeNoPrice(first),
     }
   }
