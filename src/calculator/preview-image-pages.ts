@@ -11,6 +11,8 @@ type Query = Record<string, unknown>
 
 const MAX_CACHED_IMAGES = 50
 const RATE_LIMIT_PER_MINUTE = 30
+/** The title without a vessel whose name can be drawn */
+const NO_VESSEL = 'Boat trip'
 /** Width of the image without its margins, px */
 const TEXT_WIDTH = 1056
 
@@ -31,10 +33,10 @@ const pages: FastifyPluginAsync = async (app) => {
 
   async function draw(calculation: Calculation, vessel: string | null): Promise<Buffer> {
     const trip = calculation.calculatorType === 'custom' ? null : describeTrip(calculation, numbers)
-    const titleLine = vessel && fitLine(vessel, { width: TEXT_WIDTH, largest: 72, smallest: 40 })
+    const titleSize = { width: TEXT_WIDTH, largest: 72, smallest: 40 }
     const view = {
       result: buildResultView(calculation, numbers),
-      title: titleLine,
+      title: fitLine(vessel ?? NO_VESSEL, titleSize) ?? fitLine(NO_VESSEL, titleSize),
       trip: trip && fitLine(trip, { width: TEXT_WIDTH, largest: 34, smallest: 24 }),
       brand: fitLine(app.brand.name, { width: 500, largest: 34, smallest: 22 }),
     }

@@ -64,19 +64,16 @@ interface OrderPage {
   hasShares: boolean
 }
 
-/** The parts of a trip to choose from: one guest's part, if there are several, and the whole. */
+/** The parts of a trip to choose from: one guest's part, and the whole. */
 function listShares({ partPrices, price, portfolios }: OffsetOffer) {
   const wholePrices =
     portfolios.length === 0
       ? { 0: price }
       : Object.fromEntries(portfolios.map((portfolio) => [portfolio.id, portfolio.price]))
   const whole = { value: 'whole', label: 'Whole trip', prices: wholePrices, price, forGuests: null }
-  const partPrice = partPrices[portfolios[0]?.id ?? 0]
-  if (partPrice == null) return [whole]
-  return [
-    { value: 'part', label: 'My part', prices: partPrices, price: partPrice, forGuests: '1' },
-    whole,
-  ]
+  const partPrice = partPrices[portfolios[0]?.id ?? 0] ?? null
+  const part = { value: 'part', label: 'My part', prices: partPrices, price: partPrice }
+  return [{ ...part, forGuests: '1' }, whole]
 }
 
 /**
@@ -117,7 +114,7 @@ export function buildOfferView(
       ...portfolio,
       link: buildLink(portfolio.price, portfolio.id),
     })),
-    link: choices[0]?.link ?? whole,
+    link: choices.find(({ price }) => price !== null)?.link ?? whole,
     /** Why the trip cannot be ordered; `null` if it can */
     problem: offer?.problem ?? null,
   }

@@ -12,8 +12,9 @@ try {
 
 /** Checks the option that was chosen before, or the first one. */
 function restore(name, options) {
-  const option = options.find(({ value }) => value === chosen[name]) ?? options[0]
-  if (option?.type === 'radio') option.checked = true
+  const enabled = options.filter(({ disabled }) => !disabled)
+  const option = enabled.find(({ value }) => value === chosen[name]) ?? enabled[0]
+  if (option) option.checked = true
   return option
 }
 
@@ -27,16 +28,21 @@ function showChoice() {
   const link = document.getElementById('checkout')
   if (!link) return
   const shares = [...document.querySelectorAll('.purchase [name=share]')]
-  const portfolio = restore('portfolio', [...document.querySelectorAll('#offers [name=portfolio]')])
+  const portfolios = [...document.querySelectorAll('#offers [name=portfolio]')]
+  const portfolio = restore('portfolio', portfolios)
   const share = restore('share', shares)
   const url = new URL(portfolio?.dataset.url ?? link.dataset.url, location.href)
   if (share?.value === 'part') url.searchParams.set('forGuests', '1')
   link.href = url.pathname + url.search
-  const getPrice = ({ dataset }) => JSON.parse(dataset.prices)[portfolio?.value ?? 0]
-  if (share) setText(link, toLabel(getPrice(share)))
+  const getPrice = ({ dataset }, { value = 0 } = {}) => JSON.parse(dataset.prices)[value]
+  if (share) setText(link, toLabel(getPrice(share, portfolio)))
   else if (portfolio) setText(link, portfolio.dataset.label)
   for (const option of shares) {
-    setText(option.parentElement.querySelector('strong'), getPrice(option) ?? '–')
+    setText(option.parentElement.querySelector('strong'), getPrice(option, portfolio) ?? '–')
+  }
+  for (const option of share ? portfolios : []) {
+    const price = getPrice(share, option)
+    if (price) setText(option.closest('li').querySelector('.price strong'), price)
   }
   const name = portfolio?.closest('li').querySelector('bdi')?.textContent
   if (name) setText(document.getElementById('chosen-portfolio'), name)

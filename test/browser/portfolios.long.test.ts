@@ -282,7 +282,7 @@ t.test('truncates long texts at a word, with an ellipsis', async (t) => {
   const { page } = await phone(t)
   await page.goto(url + ONE_TONNE)
   await shown(page)
-  t.match(await page.locator('.portfolios h4').textContent(), /^(name ){22,23}name…$/)
+  t.match(await page.locator('.portfolios h3').textContent(), /^(name ){22,23}name…$/)
   t.match(await page.locator('.portfolios .about').textContent(), /^(words ){48}words…$/)
 })
 
@@ -303,14 +303,14 @@ t.test('a long name, a wide price and stacked marks stay within the layout', asy
     if (box === null) throw new Error(`${part} is not seen`)
     return box
   }
-  const [name, price] = [await boxOf(1, 'h4'), await boxOf(1, '.price')]
+  const [name, price] = [await boxOf(1, 'h3'), await boxOf(1, '.price')]
   t.ok(price.y >= name.y + name.height - 1, 'the price stands below')
   t.ok(name.width > 250, `${name.width} px for the name`)
-  const [short, beside] = [await boxOf(3, 'h4'), await boxOf(3, '.price')]
+  const [short, beside] = [await boxOf(3, 'h3'), await boxOf(3, '.price')]
   t.ok(Math.abs(short.y - beside.y) < 4, 'a short name has its price beside it')
 
   const inkAbove = async (name: string) => {
-    const { x, y } = await boxOf(2, 'h4')
+    const { x, y } = await boxOf(2, 'h3')
     const clip = { x, y: y - 12, width: 60, height: 8 }
     const { data } = PNG.sync.read(await page.screenshot({ clip, fullPage: true }))
     t.equal(new Set(Array.from({ length: data.length / 4 }, (_, i) => data[i * 4])).size, 1, name)

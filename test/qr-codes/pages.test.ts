@@ -385,7 +385,7 @@ t.test('keeps the scanned vessel with the form and accepts no other', async (t) 
   t.equal(getValue(changed.html, 'quantity'), '7')
   t.ok(
     unescape(changed.html).includes(
-      `You edited these values. <a href="${path}#prefill-source">Reset to scanned values</a>`,
+      `You edited these values. <a href="${path}#correct">Reset to scanned values</a>`,
     ),
   )
   const forged = await open(
