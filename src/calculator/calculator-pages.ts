@@ -173,7 +173,8 @@ const pages: FastifyPluginAsync = async (app) => {
   function describePage({ type, source }: CalculatorPage, result: ResultView | null, url: string) {
     const { title, summary } = CALCULATOR_NAMES[type]
     const subject = source ? `Trip of ${source.vessel.name}` : `${title} calculator`
-    if (result === null) return { title: subject, description: `Calculate what a boat trip emitted. ${summary}` }
+    if (result === null)
+      return { title: subject, description: `Calculate what a boat trip emitted. ${summary}` }
     return {
       title: subject,
       description: `${source ? `${source.vessel.name}: ` : ''}${describeResult(result)}`,

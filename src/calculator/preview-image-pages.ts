@@ -28,7 +28,10 @@ const pages: FastifyPluginAsync = async (app) => {
     const prefill = link.data === undefined ? null : app.readPrefill(type, link)
     const vessel = prefill?.ok === true ? prefill.source.vessel.name : null
     if (isScanned) return { vessel, calculation: prefill?.ok ? prefill.calculation : null }
-    return { vessel, calculation: parseCalculatorForm(type, query, { decimalSign: '.' }).calculation }
+    return {
+      vessel,
+      calculation: parseCalculatorForm(type, query, { decimalSign: '.' }).calculation,
+    }
   }
 
   async function draw(calculation: Calculation, vessel: string | null): Promise<Buffer> {

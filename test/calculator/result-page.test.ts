@@ -68,7 +68,10 @@ t.test('shared links have no defaults', async (t) => {
 t.test('public pages have a description and, with a result, a preview image', async (t) => {
   const { url } = await startApp(t)
   for (const type of ['fuel', 'distance', 'custom']) {
-    t.match(await getHtml(`${url}/calculator/${type}`), /<meta name="description" content="[^"]{20}/)
+    t.match(
+      await getHtml(`${url}/calculator/${type}`),
+      /<meta name="description" content="[^"]{20}/,
+    )
   }
   const { body } = await postJson(`${url}/api/qr-code/generate`, TRIPS[0])
   for (const page of [body.url, url + GROUP]) {
@@ -81,11 +84,17 @@ t.test('public pages have a description and, with a result, a preview image', as
     t.same([width, height], [1200, 630])
   }
   t.match(await getHtml(body.url), /name="description" content="Ever Given: 1,653 kg CO₂e/)
-  for (const path of ['/calculator/fuel/preview.png', '/calculator/rocket/preview.png?quantity=1']) {
+  for (const path of [
+    '/calculator/fuel/preview.png',
+    '/calculator/rocket/preview.png?quantity=1',
+  ]) {
     t.equal((await fetch(url + path)).status, 404, path)
   }
   const statuses = await Promise.all(
-    Array.from({ length: 40 }, async () => (await fetch(`${url}/calculator/fuel/preview.png`)).status),
+    Array.from(
+      { length: 40 },
+      async () => (await fetch(`${url}/calculator/fuel/preview.png`)).status,
+    ),
   )
   t.ok(statuses.includes(429), 'limited')
 })
@@ -93,7 +102,10 @@ t.test('public pages have a description and, with a result, a preview image', as
 t.test('names that are markup, long or in other scripts draw an image', async (t) => {
   const { url } = await startApp(t)
   for (const name of ['<b>&"Ever" \'Given\'', 'M'.repeat(80), 'نورس', '⛵ Sail', '海の星']) {
-    const { body } = await postJson(`${url}/api/qr-code/generate`, { ...TRIPS[0], vessel: { name } })
+    const { body } = await postJson(`${url}/api/qr-code/generate`, {
+      ...TRIPS[0],
+      vessel: { name },
+    })
     const response = await fetch(body.url.replace('/fuel?', '/fuel/preview.png?'))
     t.equal(response.status, 200, name)
   }
