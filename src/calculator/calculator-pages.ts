@@ -11,7 +11,13 @@ import {
   type Calculation,
   type CalculatorType,
 } from './calculator-data.js'
-import { parseCalculatorForm, toCalculatorForm, type CalculatorForm } from './calculator-form.js'
+import {
+  parseCalculatorForm,
+  toCalculatorForm,
+  toFormFields,
+  type CalculatorForm,
+} from './calculator-form.js'
+import { describeTrip } from './describe-trip.js'
 import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
 import type { PrefillSource } from './read-prefill.js'
 import { buildOfferView } from './result-page.js'
@@ -25,7 +31,7 @@ interface CalculatorPage {
   query: Query
   form: CalculatorForm
   numbers: NumberFormatter
-  source: (PrefillSource & { isEdited: boolean }) | null
+  source: (PrefillSource & { isEdited: boolean; hasGuests: boolean }) | null
   /** Whether blank required fields are shown as errors */
   showMissing: boolean
 }
@@ -43,6 +49,23 @@ const hasFormFields = (type: CalculatorType, query: Query): boolean =>
 const describeResult = ({ mass, isWellToWake }: ResultView): string =>
   `${mass.value} ${mass.unit} CO₂e${isWellToWake ? ', including the production of the fuel (well-to-wake)' : ''}`
 
+/** The trip in one line; `null` if the result says the same. */
+const describeShownTrip = (calculation: Calculation, numbers: NumberFormatter): string | null =>
+  calculation.calculatorType === 'custom'
+    ? (calculation.calculatorData.description ?? null)
+    : describeTrip(calculation, numbers)
+
+const hasGuests = ({ calculatorData }: Calculation): boolean => calculatorData.guests !== undefined
+
+/** The fields of a form that only asks for the guests: all others of the trip. */
+function listGuestsFields(calculation: Calculation, source: PrefillSource | null) {
+  const { guests = '', ...fields } = toFormFields(calculation)
+  return {
+    guests,
+    fields: { ...fields, ...(source && { code: source.data, codeSig: source.sig }) },
+  }
+}
+
 /** The parameters of a query, excluding empty and repeated parameters. */
 const toSearchParams = (query: Query): URLSearchParams =>
   new URLSearchParams(
@@ -54,9 +77,18 @@ const toSearchParams = (query: Query): URLSearchParams =>
 /** Some proxies reject longer headers. Without the header, the page keeps its URL. */
 const MAX_SHARED_URL_LENGTH = 4_000
 
+/** The values that a form has before anything is filled in, also those of its further lines. */
+const getDefaults = (type: CalculatorType, params: URLSearchParams): Record<string, string> =>
+  parseCalculatorForm(
+    type,
+    Object.fromEntries([...params.keys()].filter(isLineQuantity).map((name) => [name, '1'])),
+  ).values
+
+const isLineQuantity = (name: string): boolean => /^furtherLines\.\d+\.quantity$/.test(name)
+
 /**
- * The page's URL, as it can be shared: without blank fields and lines, and with ambiguous numbers
- * replaced by a notation that is unambiguous in every locale.
+ * The page's URL, as it can be shared: without defaults, blank fields and lines, and with ambiguous
+ * numbers replaced by a notation that is unambiguous in every locale.
  */
 function toSharedUrl(type: CalculatorType, query: Query, form: CalculatorForm): string {
   const params = toSearchParams(query)
@@ -65,10 +97,13 @@ function toSharedUrl(type: CalculatorType, query: Query, form: CalculatorForm): 
     const [line] = /^furtherLines\.\d+\./.exec(name) ?? []
     if (line !== undefined && !params.has(`${line}quantity`)) params.delete(name)
   }
+  for (const [name, value] of Object.entries(getDefaults(type, params))) {
+    if (params.get(name) === value && !isLineQuantity(name)) params.delete(name)
+  }
   for (const [field, { value }] of Object.entries(form.readings)) {
     if (value !== null) params.set(field, formatUnambiguous(String(value)))
   }
-  return `/calculator/${type}?${params.toString()}`
+  return `/calculator/${type}${params.size > 0 ? '?' : ''}${params.toString()}`
 }
 
 const pages: FastifyPluginAsync = async (app) => {
@@ -94,11 +129,17 @@ const pages: FastifyPluginAsync = async (app) => {
         path,
         query: toSearchParams(query),
         parameter: 'portfolio',
+        hasShares: false,
       })
     }
     if (offer === null) return null
     const fields = new URLSearchParams(offer.fields)
-    return buildOfferView(offer, { path: '/offset', query: fields, parameter: 'portfolioId' })
+    return buildOfferView(offer, {
+      path: '/offset',
+      query: fields,
+      parameter: 'portfolioId',
+      hasShares: true,
+    })
   }
 
   const buildView = async (page: CalculatorPage) => {
@@ -106,6 +147,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const query = toSearchParams(page.query)
     const shown = form.calculation ?? form.partial?.calculation ?? null
     const result = shown && buildResultView(shown, numbers)
+    const sharedUrl = source?.isEdited === false ? source.url : toSharedUrl(type, page.query, form)
     const isPayable = form.calculation !== null && result !== null && result.co2eKg > 0
     return {
       type,
@@ -116,7 +158,28 @@ const pages: FastifyPluginAsync = async (app) => {
       calculatedOn: dates.format(new Date()),
       address: app.publicBaseUrl(),
       result,
+      trip: shown && describeShownTrip(shown, numbers),
+      sharedUrl,
+      preview: describePage(page, result, sharedUrl),
+      /** The fields of the small form that asks for the guests; `null` if it is not needed */
+      guestsForm:
+        form.calculation === null || source?.hasGuests === true
+          ? null
+          : listGuestsFields(form.calculation, source),
       offer: isPayable ? await getOffer(page) : null,
+    }
+  }
+
+  /** What search engines and other apps show about a page. */
+  function describePage({ type, source }: CalculatorPage, result: ResultView | null, url: string) {
+    const { title, summary } = CALCULATOR_NAMES[type]
+    const subject = source ? `Trip of ${source.vessel.name}` : `${title} calculator`
+    if (result === null)
+      return { title: subject, description: `Calculate what a boat trip emitted. ${summary}` }
+    return {
+      title: subject,
+      description: `${source ? `${source.vessel.name}: ` : ''}${describeResult(result)}`,
+      image: app.publicBaseUrl() + url.replace(/^\/calculator\/\w+/, '$&/preview.png'),
     }
   }
 
@@ -142,12 +205,12 @@ const pages: FastifyPluginAsync = async (app) => {
           query: request.query,
           form: toCalculatorForm(prefill.calculation),
           numbers,
-          source: { ...prefill.source, isEdited: false },
+          source: { ...prefill.source, isEdited: false, hasGuests: hasGuests(prefill.calculation) },
           showMissing: false,
         })
       : null
     const title = prefill.ok ? `Trip of ${prefill.source.vessel.name}` : prefill.error.title
-    const preview = { title, description: view?.result ? describeResult(view.result) : title }
+    const preview = view?.preview ?? { title, description: title }
     const page = { type, title, preview, isFocused: prefill.ok }
     return reply.streamPage('calculator/prefill', page, async () => {
       const outcome = prefill.ok ? 'filled' : prefill.error.reason
@@ -167,7 +230,9 @@ const pages: FastifyPluginAsync = async (app) => {
   function readSource(type: CalculatorType, { code, codeSig }: Query) {
     if (code === undefined) return null
     const prefill = readPrefill(type, { data: code, sig: codeSig })
-    return prefill.ok ? { ...prefill.source, isEdited: true } : null
+    return prefill.ok
+      ? { ...prefill.source, isEdited: true, hasGuests: hasGuests(prefill.calculation) }
+      : null
   }
 
   app.get('/', async (request, reply) => {

@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import pages from './calculator-pages.js'
 import routes from './estimate-routes.js'
+import previewImages from './preview-image-pages.js'
 import type { FindOffsetOffer, FindTripPrice } from './result-page.js'
 import checkoutPages from './shop-link-pages.js'
 
@@ -27,6 +28,7 @@ export default fp(
     })
     await app.register(routes)
     await app.register(pages)
+    await app.register(previewImages)
     await app.register(checkoutPages)
   },
   { name: 'calculator', dependencies: ['prefill', 'views', 'telemetry'] },

@@ -29,6 +29,11 @@ interface OffsetOffer {
   portfolios: OfferedPortfolio[]
   /** The price with the first portfolio, or without a provider, formatted; `null` if unknown */
   price: string | null
+  /**
+   * What the part of one guest costs, by the ID of the portfolio, or 0 without a provider; empty if
+   * there are not several guests. Formatted; `null` if it cannot be ordered
+   */
+  partPrices: Record<number, string | null>
   /** Why the trip cannot be ordered; `null` if it can */
   problem: string | null
 }
@@ -62,6 +67,20 @@ interface OrderPage {
   query: URLSearchParams
   /** The parameter for the ID of a portfolio */
   parameter: string
+  /** Whether guests can order only their part of a trip */
+  hasShares: boolean
+}
+
+/** The parts of a trip to choose from: one guest's part, and the whole. */
+function listShares({ partPrices, price, portfolios }: OffsetOffer) {
+  const wholePrices =
+    portfolios.length === 0
+      ? { 0: price }
+      : Object.fromEntries(portfolios.map((portfolio) => [portfolio.id, portfolio.price]))
+  const whole = { value: 'whole', label: 'Whole trip', prices: wholePrices, price, forGuests: null }
+  const partPrice = partPrices[portfolios[0]?.id ?? 0] ?? null
+  const part = { value: 'part', label: 'My part', prices: partPrices, price: partPrice }
+  return [{ ...part, forGuests: '1' }, whole]
 }
 
 /**
@@ -69,19 +88,40 @@ interface OrderPage {
  *
  * @param offer `null` if there are no prices
  */
-export function buildOfferView(offer: OffsetOffer | null, { path, query, parameter }: OrderPage) {
-  const buildLink = (price: string | null, portfolioId: number | null) => {
+export function buildOfferView(
+  offer: OffsetOffer | null,
+  { path, query, parameter, hasShares }: OrderPage,
+) {
+  const buildLink = (
+    price: string | null,
+    portfolioId: number | null,
+    forGuests: string | null = null,
+  ) => {
     const parameters = new URLSearchParams(query)
     if (portfolioId !== null) parameters.set(parameter, String(portfolioId))
+    if (forGuests !== null) parameters.set('forGuests', forGuests)
     const label = price === null ? 'Buy carbon credits' : `Buy credits for ${price}`
     return { url: `${path}?${parameters.toString()}`, label }
   }
+  const whole = buildLink(offer?.price ?? null, null)
+  const shares = offer !== null && hasShares ? listShares(offer) : []
+  const choices = shares.map(({ forGuests, prices, ...share }) => ({
+    ...share,
+    /** By portfolio, for the script that follows the choice */
+    prices: JSON.stringify(prices),
+    link: buildLink(share.price, null, forGuests),
+  }))
   return {
+    /** Empty if only the whole trip can be ordered, without a price */
+    choices,
+    hasShares,
+    /** The link without a choice */
+    url: whole.url,
     portfolios: (offer?.portfolios ?? []).map((portfolio) => ({
       ...portfolio,
       link: buildLink(portfolio.price, portfolio.id),
     })),
-    link: buildLink(offer?.price ?? null, null),
+    link: choices.find(({ price }) => price !== null)?.link ?? whole,
     /** Why the trip cannot be ordered; `null` if it can */
     problem: offer?.problem ?? null,
   }

@@ -1,3 +1,4 @@
+import { formatRoundedMass } from '../core/formatting/mass-formatter.js'
 import {
   MAX_DECIMALS,
   withUnit,
@@ -8,6 +9,7 @@ import { buildCalculationSteps } from './calculation-steps.js'
 import type { Calculation } from './calculator-data.js'
 import { calculateEstimate } from './estimate.js'
 import { buildFactorViews, buildFrameworkView, withSubscripts } from './factor-view.js'
+import { drawGasCube } from './gas-cube.js'
 import { convertKilograms, toMassUnit } from './units.js'
 
 /** Average petrol car, kg CO2e per kilometre (DESNZ 2026, Passenger vehicles). */
@@ -38,14 +40,14 @@ export function buildResultView(calculation: Calculation, numbers: NumberFormatt
   return {
     co2eKg,
     mass: { value: numbers.significant(total), unit },
-    /** The same mass in the other unit; `null` for small masses */
-    otherMass: formatInOtherUnit(co2eKg, numbers),
     /** For screen readers */
     spoken: `${numbers.significant(total)} ${unit === 'kg' ? 'kilograms' : 'tonnes'} of carbon dioxide equivalent`,
     kilograms: numbers.decimal(co2eKg, 2),
     ...buildBreakdown(calculation, result, { unit, decimals }, numbers),
-    /** Distance that a petrol car drives for the same emissions; `null` below 100 m */
-    car: formatCarTrip(toCarKilometres(co2eKg), numbers),
+    /** The emissions as the trip of a petrol car; `null` below 100 m */
+    comparison: describeCarTrip(toCarKilometres(co2eKg), numbers),
+    /** `207 kg for each of 8 guests`; `null` unless there are several guests */
+    perGuest: describeGuests(co2eKg, numbers, calculation.calculatorData.guests),
     carFactor: numbers.exact(CAR_KG_CO2E_PER_KM),
     isWellToWake: calculation.calculatorType !== 'custom',
     warnings: result.warnings.map(({ message }) => message),
@@ -59,65 +61,22 @@ export function buildResultView(calculation: Calculation, numbers: NumberFormatt
   }
 }
 
-export type ResultView = ReturnType<typeof buildResultView>
-
-/** Below this mass, the other unit would only add zeros. */
-const MIN_TWO_UNITS_KG = 100
-
-function formatInOtherUnit(kilograms: number, numbers: NumberFormatter): string | null {
-  if (kilograms < MIN_TWO_UNITS_KG) return null
-  return toMassUnit(kilograms) === 'kg'
-    ? withUnit(numbers.significant(Number(convertKilograms(kilograms, 't').toPrecision(3))), 't')
-    : withUnit(numbers.significant(kilograms), 'kg')
-}
-
 const EARTH_CIRCUMFERENCE_KM = 40_075
 const MIN_CAR_TRIP_KM = 0.1
 
-function formatCarTrip(km: number, numbers: NumberFormatter): string | null {
+function describeCarTrip(km: number, numbers: NumberFormatter): string | null {
   if (km < MIN_CAR_TRIP_KM) return null
   return km < EARTH_CIRCUMFERENCE_KM
-    ? withUnit(formatTwoDigits(km, numbers), 'km')
-    : `${formatTwoDigits(km / EARTH_CIRCUMFERENCE_KM, numbers)} times around the Earth`
+    ? `Like driving ${withUnit(formatTwoDigits(km, numbers), 'km')} in a petrol car`
+    : `Like driving ${formatTwoDigits(km / EARTH_CIRCUMFERENCE_KM, numbers)} times around the Earth in a petrol car`
+}
+
+function describeGuests(co2eKg: number, numbers: NumberFormatter, guests = 1): string | null {
+  if (guests < 2 || co2eKg <= 0) return null
+  return `${formatRoundedMass(co2eKg / guests, numbers)} for each of ${numbers.whole(guests)} guests`
 }
 
 const formatTwoDigits = (value: number, { significant }: NumberFormatter): string =>
   significant(Number(value.toPrecision(2)))
 
-const SCALE_OBJECTS = {
-  person: { metres: 1.75, label: 'person' },
-  lighthouse: { metres: 30, label: 'lighthouse of 30\u00a0m' },
-} as const
-
-/** Cubes with an edge of at least this length, in metres, are shown next to the lighthouse. */
-const MAX_EDGE_BESIDE_PERSON = 18
-
-const MAX_HEIGHT = 88
-const GROUND_Y = 108
-const LEFT_X = 8
-
-/**
- * Draws a cube of gas next to an object of known height, as SVG paths in a 160 by 116 view box.
- *
- * @param edgeM edge of the cube, metres
- */
-function drawGasCube(edgeM: number) {
-  const scaleObject = edgeM < MAX_EDGE_BESIDE_PERSON ? 'person' : 'lighthouse'
-  const { metres, label } = SCALE_OBJECTS[scaleObject]
-  const scale = MAX_HEIGHT / Math.max(edgeM, metres)
-  const edge = roundToHundredths(Math.max(edgeM * scale, 2))
-  const depth = roundToHundredths(edge * 0.3)
-  const rise = roundToHundredths(depth * 0.55)
-  const right = LEFT_X + edge
-  return {
-    scaleObject,
-    scaleObjectLabel: label,
-    /** The scale object is drawn 100 units high above its origin. */
-    scaleObjectTransform: `translate(${right + depth + 12} ${GROUND_Y}) scale(${roundToHundredths((metres * scale) / 100)})`,
-    front: `M${LEFT_X} ${GROUND_Y}v${-edge}h${edge}v${edge}z`,
-    side: `M${right} ${GROUND_Y}v${-edge}l${depth} ${-rise}v${edge}z`,
-    top: `M${LEFT_X} ${GROUND_Y - edge}h${edge}l${depth} ${-rise}h${-edge}z`,
-  }
-}
-
-const roundToHundredths = (value: number): number => Math.round(value * 100) / 100
+export type ResultView = ReturnType<typeof buildResultView>

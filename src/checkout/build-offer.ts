@@ -1,11 +1,12 @@
 import type { FindOffsetOffer, FindTripPrice, OfferedPortfolio } from '../calculator/result-page.js'
-import { WHOLE_TRIP } from '../orders/share.js'
+import { WHOLE_TRIP, type Share } from '../orders/share.js'
 import type { ProjectImages } from '../provider/project-images.js'
 import { toTripFields, type TripFields } from './ordered-trip.js'
 import { buildCardPrice, buildPortfolioView } from './portfolio-view.js'
 import { describeNoPrice } from './price-trip.js'
 import type { OfferPrice, Quotes } from './quotes.js'
 
+const ONE_GUEST: Share = { sharePercent: null, forGuests: 1 }
 const MAX_PORTFOLIOS = 12
 
 /**
@@ -29,10 +30,18 @@ export const createOfferFinder = (
     const trip = { calculation, vessel: source?.vessel ?? null }
     const prices = (await quotes.listQuickly(trip, WHOLE_TRIP)) ?? []
     const first = prices[0]?.result
+    const { guests = 1 } = calculation.calculatorData
+    const parts = guests > 1 ? await quotes.listQuickly(trip, ONE_GUEST) : null
     return {
       fields,
       portfolios: prices.flatMap(toOfferedPortfolio).slice(0, MAX_PORTFOLIOS),
       price: first === undefined ? null : buildCardPrice(first).price,
+      partPrices: Object.fromEntries(
+        (parts ?? []).map(({ portfolio, result }) => [
+          portfolio?.id ?? 0,
+          buildCardPrice(result).price,
+        ]),
+      ),
       problem: first === undefined || first.outcome === 'priced' ? null : describeNoPrice(first),
     }
   }

@@ -4,7 +4,7 @@
 import { markFields } from '../shared/field-errors.js'
 import '../shared/further-lines.js'
 import '../shared/reading-choice.js'
-import './portfolio-choice.js'
+import './purchase.js'
 import './share.js'
 
 const ANNOUNCEMENT_DELAY_MS = 1000
@@ -49,7 +49,7 @@ document.addEventListener('htmx:error', ({ target }) => {
   notice.setAttribute('role', 'alert')
   notice.textContent = 'No connection. Showing the earlier result.'
   // The bar stays in view.
-  ;(result.querySelector('.result-bar') ?? result).prepend(notice)
+  ;(result.querySelector('.buy-bar, .result-bar') ?? result).prepend(notice)
 })
 
 addEventListener('online', () => {

@@ -2,10 +2,13 @@
 
 const LABEL_DURATION_MS = 3000
 
+/** The address of the result, without parameters that have their default. */
+const getUrl = ({ dataset }) => new URL(dataset.url, location.href).href
+
 async function copyLink(button) {
   const label = button.textContent
   try {
-    await navigator.clipboard.writeText(location.href)
+    await navigator.clipboard.writeText(getUrl(button))
     button.textContent = 'Link copied'
   } catch {
     button.textContent = 'Copy the link from the address bar'
@@ -14,7 +17,8 @@ async function copyLink(button) {
 }
 
 const ACTIONS = {
-  share: () => navigator.share({ title: document.title, url: location.href }).catch(() => {}),
+  share: (button) =>
+    navigator.share({ title: document.title, url: getUrl(button) }).catch(() => {}),
   'copy-link': copyLink,
   print: () => print(),
 }

@@ -94,7 +94,7 @@ t.test('shows the result of a scan first, and keeps it in view below', async (t)
   t.ok((await getTop('#outcome')) < (await getTop('#trip')))
 
   await page.locator('#quantity').scrollIntoViewIfNeeded()
-  t.ok((await getTop('.figure')) >= 0, 'while the form is in view')
+  t.ok((await getTop('.bar-figure')) >= 0, 'while the form is in view')
   t.equal(await page.getByRole('button', { name: 'Calculate' }).isVisible(), false)
 })
 
@@ -104,15 +104,15 @@ t.test('copies the link of a result and prints it without the form', async (t) =
   await page.goto((await generate(TRIPS[0])).url)
   await page.getByRole('button', { name: 'Copy link' }).click()
   await page.getByRole('button', { name: 'Link copied' }).waitFor()
-  t.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url())
+  t.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url(), 'the scanned link')
 
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
   await page.emulateMedia({ media: 'print' })
   for (const selector of ['#trip', '.share', '.site-header nav']) {
     t.equal(await page.locator(selector).isVisible(), false, selector)
   }
-  t.match(await page.locator('#outcome').innerText(), /Emission factors and conversions/)
-  t.match(await page.locator('#outcome').innerText(), /Calculated on \d+ \w+ \d{4} by Clearwake/)
+  t.match(await page.locator('#result').innerText(), /Emission factors and conversions/)
+  t.match(await page.locator('#result').innerText(), /Calculated on \d+ \w+ \d{4} by Clearwake/)
   await page.evaluate(() => dispatchEvent(new Event('afterprint')))
   t.equal(await page.locator('.calculation-details[open]').count(), 0, 'closed again')
   const pdf = (await page.pdf({ format: 'A4' })).toString('latin1')
@@ -347,9 +347,8 @@ t.test('a submit moves the focus to the result, or to the first invalid field', 
   const { context, page } = await phone()
   t.teardown(() => context.close())
   await page.goto(`${url}/calculator/distance`)
-  const calculate = page.getByRole('button', { name: 'Calculate' })
   const focused = () => page.evaluate(() => document.activeElement?.id)
-  await calculate.click()
+  await page.locator('#distance').press('Enter')
   await page.waitForFunction(() => document.activeElement?.id === 'distance')
   t.same(
     await page.locator('.error:not(:empty)').allInnerTexts(),
@@ -363,22 +362,21 @@ t.test('a submit moves the focus to the result, or to the first invalid field', 
   await page.getByText('I know the fuel at another speed only').click()
   await page.locator('#referenceSpeedKn').fill('12')
   await page.getByText('I know the fuel at another speed only').click()
-  await calculate.click()
+  await page.locator('#consumption').press('Enter')
   await page.waitForFunction(() => document.activeElement?.id === 'referenceSpeedKn')
   t.equal(await page.locator('#referenceSpeedKn-error').isVisible(), true, 'it is unfolded')
   t.equal(await page.locator('.result-bar').innerText(), 'Fix 1 error: Speed when measured.')
 
-  // The button disappears as soon as there is a result, which also comes without a submit.
   await page.locator('#speedKn').fill('10')
   await page.locator('#speedKn').press('Enter')
   await page.waitForFunction(() => document.activeElement?.id === 'outcome')
   await waitForEqual(t, focused, 'outcome')
   t.ok(
-    await page.locator('.emission-bar').evaluate((part) => {
+    await page.locator('.trip-hero').evaluate((part) => {
       const { top, bottom } = part.getBoundingClientRect()
       return top > 0 && bottom < innerHeight
     }),
-    'the breakdown is in view',
+    'the result is in view',
   )
 })
 
@@ -395,7 +393,7 @@ t.test('the sticky result covers no focused field', async (t) => {
           if (!element?.matches('#trip :is(input, select, button, summary)')) return ''
           const { left, top, width, height } = element.getBoundingClientRect()
           const there = document.elementFromPoint(left + width / 2, top + height / 2)
-          return there?.closest('.result-bar') ? element.id || element.tagName : ''
+          return there?.closest('.result-bar, .buy-bar') ? element.id || element.tagName : ''
         })
       // Waits for scrolling.
       if (!(await waitUntil(async () => (await covered()) === ''))) hidden.push(await covered())

@@ -25,6 +25,13 @@ const calls = ({ link }: CallContext): ValidCalls => ({
       headers: { 'hx-request': 'true', 'hx-request-type': 'partial', 'hx-target': 'div#result' },
     },
   ],
+  'GET /calculator/:type/preview.png': [
+    { path: '/calculator/fuel/preview.png', query: TRIP },
+    {
+      path: `${link.pathname}/preview.png`,
+      query: Object.fromEntries(link.searchParams),
+    },
+  ],
   'GET /api/calculators': [
     { headers: { accept: 'application/json' } },
     { query: { edition: '2025-06' } },

@@ -92,7 +92,11 @@ t.test('an order by invoice is placed, certified and emailed once', async (t) =>
   await first.ann.call('POST', '/api/admin/webhooks', webhook)
   const path = await order(first.url, 'ann@example.com')
   const [guest, other] = [createGuest(first.url), createGuest(second.url)]
-  t.match(toText(await other.get(path)), /Waiting for your bank transfer/, 'in the other process at once')
+  t.match(
+    toText(await other.get(path)),
+    /Waiting for your bank transfer/,
+    'in the other process at once',
+  )
 
   await second.ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   await waitForEqual(t, getStatuses, ['fulfilled'])

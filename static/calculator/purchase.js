@@ -1,0 +1,73 @@
+// The button that buys credits follows the chosen portfolio and share, also when the result changes
+// or the form is reset. The number of guests on board is a field of the trip.
+
+const STORAGE_KEYS = { portfolio: 'portfolio', share: 'share' }
+
+const chosen = {}
+try {
+  for (const [name, key] of Object.entries(STORAGE_KEYS)) chosen[name] = sessionStorage.getItem(key)
+} catch {
+  // The browser blocks storage.
+}
+
+/** Checks the option that was chosen before, or the first one. */
+function restore(name, options) {
+  const enabled = options.filter(({ disabled }) => !disabled)
+  const option = enabled.find(({ value }) => value === chosen[name]) ?? enabled[0]
+  if (option) option.checked = true
+  return option
+}
+
+function setText(element, text) {
+  if (element && element.textContent !== text) element.textContent = text
+}
+
+const toLabel = (price) => (price ? `Buy credits for ${price}` : 'Buy carbon credits')
+
+function showChoice() {
+  const link = document.getElementById('checkout')
+  if (!link) return
+  const shares = [...document.querySelectorAll('.purchase [name=share]')]
+  const portfolios = [...document.querySelectorAll('#offers [name=portfolio]')]
+  const portfolio = restore('portfolio', portfolios)
+  const share = restore('share', shares)
+  const url = new URL(portfolio?.dataset.url ?? link.dataset.url, location.href)
+  if (share?.value === 'part') url.searchParams.set('forGuests', '1')
+  link.href = url.pathname + url.search
+  const getPrice = ({ dataset }, { value = 0 } = {}) => JSON.parse(dataset.prices)[value]
+  if (share) setText(link, toLabel(getPrice(share, portfolio)))
+  else if (portfolio) setText(link, portfolio.dataset.label)
+  for (const option of shares) {
+    setText(option.parentElement.querySelector('strong'), getPrice(option, portfolio) ?? '–')
+  }
+  for (const option of share ? portfolios : []) {
+    const price = getPrice(share, option)
+    if (price) setText(option.closest('li').querySelector('.price strong'), price)
+  }
+  const name = portfolio?.closest('li').querySelector('bdi')?.textContent
+  if (name) setText(document.getElementById('chosen-portfolio'), name)
+}
+
+document.addEventListener('change', ({ target }) => {
+  const { name, value } = target
+  if (!target.matches('#offers [name=portfolio], .purchase [name=share]')) return
+  chosen[name] = value
+  showChoice()
+  sessionStorage.setItem(STORAGE_KEYS[name], value)
+})
+
+document.addEventListener('input', ({ target }) => {
+  if (target.id !== 'guests-on-board') return
+  const field = document.querySelector('#trip [name=guests]')
+  field.value = target.value
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+})
+// The result is already up to date.
+document.addEventListener('submit', (event) => {
+  if (event.target.matches('.guests-form')) event.preventDefault()
+})
+
+document.addEventListener('htmx:after:swap', showChoice)
+// Back from the order form, the browser restores the choice.
+addEventListener('pageshow', showChoice)
+showChoice()

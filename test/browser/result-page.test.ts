@@ -1,0 +1,42 @@
+import t from 'tap'
+import { postJson, startApp } from '../support/app.js'
+import { PHONE, recordBrowserErrors } from '../support/browser.js'
+import { offerCredits, startProvider } from '../support/guest-orders.js'
+import { openBrowserContext } from '../support/shared-browser.js'
+import { TRIPS } from '../support/trips.js'
+
+t.test('a guest sees the button at once, enters the guests and buys their own part', async (t) => {
+  const { url } = await startApp(t, offerCredits(await startProvider(t)))
+  // The form waits for the provider's prices, a result does not wait long.
+  await fetch(`${url}/offset?type=custom&amount=1&unit=t`)
+  const { context, page } = await openBrowserContext(t, { viewport: PHONE, locale: 'en-GB' })
+  const browserErrors = recordBrowserErrors(context, url)
+  await page.goto((await postJson(`${url}/api/qr-code/generate`, TRIPS[0])).body.url)
+  const button = page.locator('#checkout')
+  const { y = 0, height = 0 } = (await button.boundingBox()) ?? {}
+  t.ok(y + height <= 640, `the button ends at ${y + height} px`)
+  t.equal(await button.innerText(), 'Buy credits for US$39.51')
+  const part = page.getByRole('radio', { name: 'My part' })
+  t.ok(await part.isDisabled())
+
+  await page.getByLabel('How many on board?').fill('8')
+  await page.getByText('207 kg for each of 8 guests').waitFor()
+  t.ok(await part.isChecked())
+  t.equal(await page.locator('#trip [name=guests]').inputValue(), '8')
+  t.equal(await button.innerText(), 'Buy credits for US$4.94')
+  await page.getByRole('radio', { name: 'Blue Carbon' }).check()
+  t.equal(await page.locator('#chosen-portfolio').innerText(), 'Blue Carbon')
+  await page.getByRole('radio', { name: 'Whole trip' }).check()
+  t.match(await button.getAttribute('href'), /portfolioId=2$/)
+  await part.check()
+  t.match(await button.getAttribute('href'), /portfolioId=2&forGuests=1$/)
+
+  await page.locator('#quantity').fill('1000')
+  await page.getByText('413 kg for each of 8 guests').waitFor()
+  t.ok(await part.isChecked(), 'the choice is kept')
+  t.ok(((await button.boundingBox())?.y ?? -1) >= 0, 'the button stays in view')
+  const price = /US\$[\d.]+/.exec(await button.innerText())?.[0] ?? ''
+  await button.click()
+  await page.locator('#price .total, .total').filter({ hasText: price }).first().waitFor()
+  t.same(browserErrors, { errors: [], externalRequests: [] })
+})
