@@ -178,7 +178,10 @@ function drawScene(doc: Doc, { shapes }: Drawing, top: number, height: number): 
   const scaleY = scale * Math.min(1, height / FULL_DRAWING_HEIGHT)
   const skyTop = DRAWING.height - height / scaleY
   // One point wider than the page, so that viewers show no line at its edges.
-  doc.save().rect(-1, top, WIDTH + 2, height).clip()
+  doc
+    .save()
+    .rect(-1, top, WIDTH + 2, height)
+    .clip()
   doc.translate(0, top - skyTop * scaleY).scale(scale, scaleY)
   const sky = doc.linearGradient(0, skyTop, 0, DRAWING.horizon)
   SKY.forEach((colour, i) => sky.stop(i / (SKY.length - 1), colour))
