@@ -137,7 +137,7 @@ t.test('asks about a number that may be a thousand times larger', async (t) => {
   await page.locator('#quantity-question').getByText('1.234 litres? Did you mean 1,234?').waitFor()
   await page.getByRole('link', { name: '1,234' }).click()
   await page.waitForFunction(() =>
-    document.querySelector('.figure data')?.textContent.startsWith('4,079'),
+    document.querySelector('.figure data')?.textContent.startsWith('4,080'),
   )
   t.equal(await page.locator('#quantity').inputValue(), '1234')
   await waitForEqual(t, () => page.locator('#quantity-question').innerText(), '')
