@@ -85,7 +85,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
   return reply.viewAsync('calculator/calculator', {
     type: 'fuel',
     calculator: CALCULATOR_NAMES.fuel,
-    form: buildFormView('fuel', form, numbers, true),
+    form: buildFormView('fuel', form, numbers, { showMissing: true }),
     choices: CHOICES,
     source: null,
     calculatedOn: dates.format(new Date()),
