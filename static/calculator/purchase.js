@@ -45,7 +45,7 @@ function showChoice() {
     if (price) setText(option.closest('li').querySelector('.price strong'), price)
   }
   const name = portfolio?.closest('li').querySelector('bdi')?.textContent
-  if (name) setText(document.getElementById('chosen-portfolio'), name)
+  if (name) setText(document.getElementById('purchase-portfolio'), name)
 }
 
 document.addEventListener('change', ({ target }) => {

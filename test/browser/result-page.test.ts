@@ -25,7 +25,7 @@ t.test('a guest sees the button at once, enters the guests and buys their own pa
   t.equal(await page.locator('#trip [name=guests]').inputValue(), '8')
   t.equal(await button.innerText(), 'Buy credits for US$4.94')
   await page.getByRole('radio', { name: 'Blue Carbon' }).check()
-  t.equal(await page.locator('#chosen-portfolio').innerText(), 'Blue Carbon')
+  t.equal(await page.locator('#purchase-portfolio').innerText(), 'Blue Carbon')
   await page.getByRole('radio', { name: 'Whole trip' }).check()
   t.match(await button.getAttribute('href'), /portfolioId=2$/)
   await part.check()
