@@ -38,10 +38,7 @@ const inSequence = createKeyedMutex()
  * Draws a PDF, by default a certificate, in a worker thread, because shaping its text in the main
  * thread would delay all requests.
  */
-export const drawInWorker = <T = DrawTask>(
-  task: T,
-  module = 'certificates/draw-worker',
-): Promise<Buffer> =>
+export const drawInWorker = (task: object, module = 'certificates/draw-worker'): Promise<Buffer> =>
   inSequence(
     'certificate',
     () =>
@@ -81,7 +78,7 @@ export function createCertificatePdfs({ brand, config, publicBaseUrl }: FastifyI
       brandName: brand.name,
       logoPath: logoPath !== undefined && isPrintableLogo(logoPath) ? logoPath : null,
     }
-    return drawInWorker({ sheet, fontPath })
+    return drawInWorker({ sheet, fontPath } satisfies DrawTask)
   }
 
   /** Returns a sentence that explains why a PDF cannot show texts; `null` if it can. */

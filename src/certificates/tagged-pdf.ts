@@ -60,70 +60,68 @@ export function createTaggedPdf(
       })
   }
 
-  return {
-    doc,
-
-    /** Adds an element of the structure; `draw` draws its content. */
-    tag(
-      type: string,
-      draw: (() => void) | null,
-      { parent = root, alt }: TagOptions = {},
-    ): PDFKit.PDFStructureElement {
-      const element = doc.struct(type, alt === undefined ? {} : { alt })
-      parent.add(element)
-      if (draw) element.add(draw)
-      return element
-    },
-
-    /** Draws content that assistive technology skips. */
-    drawArtifact(draw: () => void): void {
-      doc.markContent('Artifact', { type: 'Layout' })
-      draw()
-      doc.endMarkedContent()
-    },
-
-    /** Writes a block of text; returns the top of the next block. */
-    write(text: string, x: number, top: number, style: TextStyle): number {
-      const { sizes = [11], maxLines = 1, weight = 'regular', width } = style
-      const { size, lines } = fitText(fonts, text, { weight, width, maxLines, sizes })
-      doc.fillColor(style.colour ?? '#0b2530')
-      let baseline = top + size
-      for (const line of lines) {
-        let left = style.isRightAligned ? x + width - line.width : x
-        for (const run of line.runs) {
-          writeRun(run.text, run.font, size, left, baseline)
-          left += fonts.measure(run) * size
-        }
-        // So that the last word is not read together with the first one of the next line.
-        writeRun(' ', weight, size, left, baseline)
-        baseline += size * 1.3
-      }
-      return baseline - size
-    },
-
-    /** Draws a QR code with level M, as one path, so that viewers show no seams. */
-    drawQrCode(text: string, x: number, y: number, size: number): void {
-      const matrix = createQrMatrix(text, 'M')
-      const scale = size / (matrix.modules + 2 * QR_MARGIN)
-      doc.rect(x, y, size, size).fill('#ffffff')
-      for (let row = 0; row < matrix.modules; row++) {
-        for (let column = 0; column < matrix.modules; column++) {
-          if (!matrix.isDark(column, row)) continue
-          const start = column
-          while (column + 1 < matrix.modules && matrix.isDark(column + 1, row)) column++
-          const left = x + (start + QR_MARGIN) * scale
-          doc.rect(left, y + (row + QR_MARGIN) * scale, (column - start + 1) * scale, scale * 1.02)
-        }
-      }
-      doc.fill('#000000')
-    },
-
-    /** Completes the PDF. */
-    finish(): Promise<Buffer> {
-      doc.end()
-      return finished
-    },
+  /** Adds an element of the structure; `draw` draws its content. */
+  function tag(
+    type: string,
+    draw: (() => void) | null,
+    { parent = root, alt }: TagOptions = {},
+  ): PDFKit.PDFStructureElement {
+    const element = doc.struct(type, alt === undefined ? {} : { alt })
+    parent.add(element)
+    if (draw) element.add(draw)
+    return element
   }
+
+  /** Draws content that assistive technology skips. */
+  function drawArtifact(draw: () => void): void {
+    doc.markContent('Artifact', { type: 'Layout' })
+    draw()
+    doc.endMarkedContent()
+  }
+
+  /** Writes a block of text; returns the top of the next block. */
+  function write(text: string, x: number, top: number, style: TextStyle): number {
+    const { sizes = [11], maxLines = 1, weight = 'regular', width } = style
+    const { size, lines } = fitText(fonts, text, { weight, width, maxLines, sizes })
+    doc.fillColor(style.colour ?? '#0b2530')
+    let baseline = top + size
+    for (const line of lines) {
+      let left = style.isRightAligned ? x + width - line.width : x
+      for (const run of line.runs) {
+        writeRun(run.text, run.font, size, left, baseline)
+        left += fonts.measure(run) * size
+      }
+      // So that the last word is not read together with the first one of the next line.
+      writeRun(' ', weight, size, left, baseline)
+      baseline += size * 1.3
+    }
+    return baseline - size
+  }
+
+  /** Draws a QR code with level M, as one path, so that viewers show no seams. */
+  function drawQrCode(text: string, x: number, y: number, size: number): void {
+    const matrix = createQrMatrix(text, 'M')
+    const scale = size / (matrix.modules + 2 * QR_MARGIN)
+    doc.rect(x, y, size, size).fill('#ffffff')
+    for (let row = 0; row < matrix.modules; row++) {
+      for (let column = 0; column < matrix.modules; column++) {
+        if (!matrix.isDark(column, row)) continue
+        const start = column
+        while (column + 1 < matrix.modules && matrix.isDark(column + 1, row)) column++
+        const left = x + (start + QR_MARGIN) * scale
+        doc.rect(left, y + (row + QR_MARGIN) * scale, (column - start + 1) * scale, scale * 1.02)
+      }
+    }
+    doc.fill('#000000')
+  }
+
+  /** Completes the PDF. */
+  function finish(): Promise<Buffer> {
+    doc.end()
+    return finished
+  }
+
+  return { doc, tag, drawArtifact, write, drawQrCode, finish }
 }
 
 export type TaggedPdf = ReturnType<typeof createTaggedPdf>

@@ -32,7 +32,8 @@ export function buildEpcPayload(
 ): string | null {
   const isTransferable = currency === 'EUR' && amountMinor > 0 && amountMinor <= MAX_CENTS
   if (!isTransferable || (bic === null && !EEA.test(iban))) return null
-  if ([...name].length > MAX_ACCOUNT_NAME || [...reference].length > MAX_REFERENCE) return null
+  const isTooLong = (text: string, limit: number) => Array.from(text).length > limit
+  if (isTooLong(name, MAX_ACCOUNT_NAME) || isTooLong(reference, MAX_REFERENCE)) return null
   const amount = `EUR${(amountMinor / 100).toFixed(2)}`
   // Without a purpose and a structured reference.
   const lines = ['BCD', '002', '1', 'SCT', bic ?? '', name, iban, amount, '', '', reference]

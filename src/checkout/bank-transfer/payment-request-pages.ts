@@ -86,11 +86,11 @@ const pages: FastifyPluginAsync = async (app) => {
       })
       const isOnline = payments.service !== null && order.checkout?.paymentMethod === 'stripe'
       if (view.payment === null || isOnline) return reply.redirect(`/o/${token}`, 303)
-      const pdf = await drawInWorker<PaymentRequestTask>(
+      const pdf = await drawInWorker(
         {
           request: buildPaymentRequest(view, order.placedAt, view.payment, seller),
           fontPath: config.CERTIFICATE_FONT,
-        },
+        } satisfies PaymentRequestTask,
         'checkout/bank-transfer/payment-request-worker',
       )
       const fileName = `payment-request-${order.orderNumber.replace(/[^\w-]+/g, '-')}.pdf`
