@@ -8,7 +8,7 @@ import apiDocs from './api-docs/api-docs.js'
 import calculator from './calculator/calculator.js'
 import certificates from './certificates/certificates.js'
 import checkout from './checkout/checkout.js'
-import orderMail from './checkout/guest-mail/guest-mail.js'
+import guestMail from './checkout/guest-mail/guest-mail.js'
 import { CONFIG_PARTS } from './config-parts.js'
 import core from './core/core.js'
 import securityTxt from './core/server/security-txt.js'
@@ -29,7 +29,7 @@ import payments from './payments/payments.js'
 import fulfilment from './provider/fulfilment/fulfilment.js'
 import provider from './provider/provider.js'
 import prefill from './qr-codes/prefill-reader.js'
-import qrCode from './qr-codes/qr-codes.js'
+import qrCodes from './qr-codes/qr-codes.js'
 import { MAX_CONNECTIONS, serverOptions, type LogStream } from './server-options.js'
 import { OPENAPI_WEBHOOKS } from './webhooks/openapi-webhooks.js'
 import webhooks from './webhooks/webhooks.js'
@@ -79,7 +79,7 @@ export async function buildApp({
   await app.register(provider)
   await app.register(prefill)
   await app.register(calculator)
-  await app.register(qrCode)
+  await app.register(qrCodes)
   await app.register(orders, { replaceStore: connectToNocoDb })
   await app.register(orderEvents)
   await app.register(erasure)
@@ -89,7 +89,7 @@ export async function buildApp({
   await app.register(orderExports)
   await app.register(certificates)
   await app.register(checkout)
-  await app.register(orderMail)
+  await app.register(guestMail)
   await app.register(webhooks)
   await app.register(dashboard)
   await app.register(portalPages) // after all that add pages

@@ -188,5 +188,5 @@ export const accountNotices = fp(
       }
     })
   },
-  { name: 'notify-user', dependencies: ['security', 'mail', 'state-store'] },
+  { name: 'account-notices', dependencies: ['security', 'mail', 'state-store'] },
 )

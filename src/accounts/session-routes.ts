@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { Problem, problemResponses } from '../core/http/problem.js'
+import { toIsoTime } from '../core/time.js'
 import { getBrowserName } from './browser-name.js'
 import { getUser } from './principal.js'
 
@@ -29,8 +30,6 @@ const SessionList = Type.Object(
 
 const config = { permission: 'account:own' } as const
 const tags = ['Administrators']
-
-const formatTime = (time: number): string => new Date(time).toISOString()
 
 /** Ends a session of the user who makes the request; returns whether it existed. */
 export async function endOwnSession(request: FastifyRequest, id: string): Promise<boolean> {
@@ -73,9 +72,9 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
           current: session.id === user.session.id,
           browser: getBrowserName(session.userAgent),
           address: session.address,
-          createdAt: formatTime(session.createdAt),
-          lastSeenAt: formatTime(session.lastSeenAt),
-          expiresAt: formatTime(session.expiresAt),
+          createdAt: toIsoTime(session.createdAt),
+          lastSeenAt: toIsoTime(session.lastSeenAt),
+          expiresAt: toIsoTime(session.expiresAt),
         })),
       }
     },

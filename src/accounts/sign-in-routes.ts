@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { Problem, problemResponses, withHeaders } from '../core/http/problem.js'
+import { toIsoTime } from '../core/time.js'
 import { Credentials, RoleSchema } from './account-schemas.js'
 import { getUser } from './principal.js'
 import { handleSignOutError } from './sign-in-pages.js'
@@ -52,8 +53,6 @@ const SessionResponse = Type.Object(
   { title: 'Session', description: 'The current user' },
 )
 
-const formatTime = (time: number): string => new Date(time).toISOString()
-
 /** Enough for the longest password, escaped in JSON. */
 const BODY_LIMIT = 16 * 1024
 
@@ -82,7 +81,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
       const { session } = await app.signIn.withPassword(request, reply, request.body)
       if (session === null) throw createCodeRequiredProblem()
       const { email, role, token, expiresAt } = session
-      return { admin: { email, role }, token, expiresAt: formatTime(expiresAt) }
+      return { admin: { email, role }, token, expiresAt: toIsoTime(expiresAt) }
     },
   )
 
@@ -120,7 +119,7 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     },
     async (request) => {
       const { email, role, session } = getUser(request)
-      return { admin: { email, role }, expiresAt: formatTime(session.expiresAt) }
+      return { admin: { email, role }, expiresAt: toIsoTime(session.expiresAt) }
     },
   )
 }

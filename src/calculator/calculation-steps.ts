@@ -1,13 +1,13 @@
 import type { NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Calculation, DistanceData, FuelLine } from './calculator-data.js'
 import { getLineName } from './describe-trip.js'
+import { calculateDistanceFuel } from './distance-fuel.js'
 import { buildPartSteps, formatCo2e, type CalculationStep } from './emission-steps.js'
 import type { Edition } from './factors/edition.js'
 import { LATEST_EDITION, type BurntFuelType } from './factors/editions.js'
 import { DEFAULT_FRAMEWORK, getGwp100 } from './factors/frameworks.js'
 import { calculateLine, type Gwp100, type LineEmissions } from './fuel-emissions.js'
 import { getTripLines, type BurntLine } from './trip-lines.js'
-import { calculateDistanceFuel } from './distance-fuel.js'
 import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER, UNIT_SYMBOLS } from './units.js'
 
 /** The steps of one line of a trip, or of the total. */

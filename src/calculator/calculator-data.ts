@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { stringEnum } from '../core/validation/schema-types.js'
 import { textLine } from '../core/validation/text-rules.js'
 import { EXAMPLES } from './example-trips.js'
 import {

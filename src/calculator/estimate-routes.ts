@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { stringEnum } from '../core/validation/schema-types.js'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { stringEnum } from '../core/validation/schema-types.js'
 import { CalculatorTypeSchema, LINE_USES, type LineUse } from './calculator-data.js'
 import { FUEL_TYPES } from './factors/editions.js'
 import { FrameworkSchema } from './factors/frameworks.js'

@@ -1,4 +1,5 @@
 import type { Calculation, CustomData } from './calculator-data.js'
+import { calculateDistanceFuel } from './distance-fuel.js'
 import type { Estimate, EstimateLine, Factor } from './estimate-schema.js'
 import { findWarnings } from './estimate-warnings.js'
 import { listLineFactors } from './factor-list.js'
@@ -14,7 +15,6 @@ import {
   type LineEmissions,
 } from './fuel-emissions.js'
 import { getTripLines, type TripCalculation } from './trip-lines.js'
-import { calculateDistanceFuel } from './distance-fuel.js'
 import { KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
 
 const SMALL_KG = 10

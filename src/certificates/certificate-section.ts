@@ -11,8 +11,8 @@ import {
 import type { BuiltSection, OrderData } from '../orders/pages/order-extensions.js'
 import type { OrderStore } from '../orders/store/order-store.js'
 import { getCertificateNumber, type Certificate } from './certificate.js'
-import { hasEvidence, isValid } from './validity.js'
 import type { CertificateState, OrderCertificates } from './order-certificates.js'
+import { hasEvidence, isValid } from './validity.js'
 
 /** Why there is no valid certificate. */
 function explainMissing(

@@ -98,6 +98,6 @@ export default fp(
   },
   {
     name: 'dashboard',
-    dependencies: ['webhooks', 'order-mail', 'fulfilment', 'payments', 'certificates'],
+    dependencies: ['webhooks', 'guest-mail', 'fulfilment', 'payments', 'certificates'],
   },
 )

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { format } from 'fast-csv'
 import { escapeFormula } from '../core/formatting/formula-escaping.js'
+import { toIsoTime } from '../core/time.js'
 import {
   CALCULATION_COLUMNS,
   getCalculationValues,
@@ -9,7 +10,6 @@ import {
 } from '../orders/export-format.js'
 import { Order } from '../orders/order.js'
 import {
-  formatTime,
   fromCalculatorCode,
   fromOptionalStatusCode,
   fromStatusCode,
@@ -39,7 +39,7 @@ function formatColumn(row: ReadRow, name: keyof ReadRow): string {
     case 'cancelled_at':
     case 'paid_at': {
       const time = row[name]
-      return time === null ? '' : formatTime(time)
+      return time === null ? '' : toIsoTime(time)
     }
     default:
       return formatCell(row[name])

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { stringEnum } from '../core/validation/schema-types.js'
 import { OrderFilters, OrderSortSchema, type OrderSort } from '../orders/order-filters.js'
 
 export const CONTENT_TYPES = {

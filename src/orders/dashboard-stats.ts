@@ -8,8 +8,7 @@ import {
   type Granularity,
 } from '../core/formatting/day-calendar.js'
 import { HOUR_MS } from '../core/time.js'
-import { nullable } from '../core/validation/nullable.js'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { nullable, stringEnum } from '../core/validation/schema-types.js'
 import type { OrderException } from './order-filters.js'
 import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'

@@ -1,6 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable } from '../core/validation/nullable.js'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { nullable, stringEnum } from '../core/validation/schema-types.js'
 import { textLine } from '../core/validation/text-rules.js'
 import { ForGuests, SharePercent } from './share.js'
 

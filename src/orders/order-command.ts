@@ -1,3 +1,4 @@
+import { applyAttempt, type FulfilmentAttempt } from './attempt.js'
 import {
   applyChanges,
   cancelOrder,
@@ -5,7 +6,6 @@ import {
   recalculateOrder,
   type ChangeOutcome,
 } from './change-order.js'
-import { applyAttempt, type FulfilmentAttempt } from './attempt.js'
 import { eraseFormerCustomer, eraseOrder } from './erase-order.js'
 import {
   getStatusBeforeCancellation,

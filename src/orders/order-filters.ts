@@ -1,7 +1,7 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { CALCULATOR_TYPES, type CalculatorType } from '../calculator/calculator-data.js'
 import type { FieldError } from '../core/validation/field-errors.js'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { stringEnum } from '../core/validation/schema-types.js'
 import { PAYMENT_METHODS, type PaymentMethod } from './order-checkout.js'
 import { ORDER_STATUSES } from './order-status.js'
 import { Currency, ORDER_ORIGINS, StatusSchema, type OrderOrigin } from './order.js'

@@ -7,7 +7,7 @@ import {
   type Values,
 } from '../core/config/config-part.js'
 import { isLoopback } from '../core/http/client-address.js'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { stringEnum } from '../core/validation/schema-types.js'
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}

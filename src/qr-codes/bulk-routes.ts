@@ -9,7 +9,7 @@ import { getAdminSecurity } from '../accounts/auth-guard.js'
 import { EXAMPLES } from '../calculator/example-trips.js'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
 import type { FieldError } from '../core/validation/field-errors.js'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { stringEnum } from '../core/validation/schema-types.js'
 import {
   generateQrCode,
   getFileName,

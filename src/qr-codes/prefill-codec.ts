@@ -144,8 +144,11 @@ const dropIdleGenerators = (fields: Values): Values =>
     ? { ...fields, generatorHours: undefined, generatorLitresPerHour: undefined }
     : fields
 
+/** How long a link is valid. */
+export const LIFETIME_SECONDS = 30 * 24 * 60 * 60
+
 /** The last second that a Date can hold (ECMA-262, 21.4.1.1), less the lifetime of a link. */
-const MAX_ISSUED_AT = 8.64e12 - 30 * 24 * 3600
+const MAX_ISSUED_AT = 8.64e12 - LIFETIME_SECONDS
 
 const validateVessel = checker(Vessel)
 

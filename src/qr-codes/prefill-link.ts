@@ -1,9 +1,12 @@
 import type { Calculation, CalculatorType } from '../calculator/calculator-data.js'
 import type { Vessel } from '../calculator/vessel.js'
 import { createSigner, isSignature } from '../core/config/signer.js'
-import { decodePrefillData, encodePrefillData, type PrefillData } from './prefill-codec.js'
-
-const LIFETIME_SECONDS = 30 * 24 * 60 * 60
+import {
+  decodePrefillData,
+  encodePrefillData,
+  LIFETIME_SECONDS,
+  type PrefillData,
+} from './prefill-codec.js'
 
 /** How far the clock of the process that created a link may be ahead. */
 const CLOCK_TOLERANCE_SECONDS = 5 * 60

@@ -8,7 +8,7 @@ import {
 import { EXAMPLES } from '../calculator/example-trips.js'
 import { Vessel } from '../calculator/vessel.js'
 import { ERROR_CORRECTION_LEVELS } from '../core/html/qr-image.js'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { stringEnum } from '../core/validation/schema-types.js'
 
 export const ImageOptions = Type.Object(
   {

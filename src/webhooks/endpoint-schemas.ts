@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { stringEnum } from '../core/validation/string-enum.js'
+import { stringEnum } from '../core/validation/schema-types.js'
 import { createValidators, type Validators } from '../core/validation/validator.js'
 import { MESSAGE_STATES } from '../outbox/messages.js'
 import { isEndpointUrl, MAX_URL_LENGTH } from './address-guard.js'

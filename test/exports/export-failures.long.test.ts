@@ -6,7 +6,6 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import t from 'tap'
-import { Problem } from '../../src/core/http/problem.js'
 import type { ExportRequest } from '../../src/exports/export-request.js'
 import { CHUNK_BYTES, startExportWorker } from '../../src/exports/export-thread.js'
 import { createOrderExports } from '../../src/exports/order-exports.js'
@@ -219,36 +218,6 @@ t.test('responds 503 with Retry-After when no slot becomes free', async (t) => {
     return (await again.text()).endsWith('\r\n') && again.status === 200
   }
   t.ok(await waitUntil(isServed, { everyMs: 20 }), 'and is served when they are gone')
-})
-
-/** As the check of a database that was moved. */
-function throwMoved(): never {
-  throw new Problem(503, 'The order database was moved')
-}
-
-t.test('an export of a moved database takes no slot', async (t) => {
-  const { app, url } = await startExportApp(t, some)
-  const { check } = app.orders
-  app.orders.check = throwMoved
-  for (let i = 0; i < 3; i++) {
-    const response = await fetch(url)
-    t.equal(response.status, 503)
-    t.match(await response.json(), { detail: /was moved/ })
-  }
-  app.orders.check = check
-  const response = await fetch(url)
-  t.equal(response.status, 200)
-  await response.arrayBuffer()
-})
-
-t.test('reports a database that is moved while an export waits', async (t) => {
-  const { app, url } = await startExportApp(t, join(folder, 'moved.db'))
-  app.orders.check = () => {
-    app.orders.check = throwMoved
-  }
-  const response = await fetch(url)
-  t.equal(response.status, 503)
-  t.match(await response.json(), { detail: /was moved/ })
 })
 
 t.test('an error before the first byte is a problem response', async (t) => {

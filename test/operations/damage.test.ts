@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { getDatabasePath } from '../../src/database/database-path.js'
 import { temporaryFolder } from '../support/app.js'
@@ -144,4 +145,24 @@ t.test('resumes when a moved database is back', async (t) => {
 
   service.process.kill('SIGTERM')
   t.equal(await service.ended, 0)
+})
+
+t.test('reports a database that is moved while an export waits', async (t) => {
+  const dataDir = temporaryFolder(t)
+  const path = getDatabasePath(dataDir)
+  // Enough that two exports which nobody reads stay unfinished.
+  await fillStore(path, 'UTC', typicalOrders(25_000))
+  const { url } = await startService(t, { DATA_DIR: dataDir })
+  const headers = { authorization: `Bearer ${await signIn(url)}`, 'accept-encoding': 'identity' }
+  const startExport = (signal?: AbortSignal) =>
+    fetch(`${url}/api/admin/orders/export`, { headers, ...(signal && { signal }) })
+  const leaving = new AbortController()
+  await Promise.all([startExport(leaving.signal), startExport(leaving.signal)])
+  const waiting = startExport()
+  await sleep(500)
+  renameSync(path, `${path}.moved`)
+  leaving.abort()
+  const response = await waiting
+  t.equal(response.status, 503)
+  t.match(await response.json(), { detail: REPLACED })
 })

@@ -8,7 +8,7 @@ import {
 } from '../../audit/audit-export.js'
 import { AuditQuery, findAuditFilterErrors } from '../../audit/audit-query.js'
 import { createValidationProblem, problemResponses, withHeaders } from '../../core/http/problem.js'
-import { stringEnum } from '../../core/validation/string-enum.js'
+import { stringEnum } from '../../core/validation/schema-types.js'
 import pages from './audit-log-pages.js'
 
 const Entry = Type.Object(

@@ -1,4 +1,4 @@
-import { stringEnum } from '../../core/validation/string-enum.js'
+import { stringEnum } from '../../core/validation/schema-types.js'
 import type { Edition, FactorValue, GwpReport } from './edition.js'
 
 /** Accounting frameworks; they differ in the GWP100 of CH4 and N2O. */

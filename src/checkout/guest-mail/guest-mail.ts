@@ -204,5 +204,5 @@ export default fp(
       mail.announceCertificate(tx, order, certificate.code),
     )
   },
-  { name: 'order-mail', dependencies: ['mail', 'checkout', 'payments', 'certificates', 'erasure'] },
+  { name: 'guest-mail', dependencies: ['mail', 'checkout', 'payments', 'certificates', 'erasure'] },
 )

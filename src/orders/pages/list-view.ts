@@ -22,8 +22,8 @@ import {
   buildFilterMenus,
   countFilters,
 } from './list-filters.js'
+import { buildPagination, formatTotal } from './list-pagination.js'
 import type { DescribeInList } from './order-extensions.js'
-import { buildPagination, formatTotal } from './pagination.js'
 import type { SavedView } from './saved-views.js'
 
 const COLUMNS: {

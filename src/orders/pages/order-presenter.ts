@@ -15,6 +15,7 @@ import {
   parseListContext,
   type ListContext,
 } from './list-context.js'
+import { formatTotal } from './list-pagination.js'
 import { buildCurrencyChoices } from './money-input.js'
 import {
   createOrderExtensions,
@@ -23,7 +24,6 @@ import {
   type OrderPageState,
 } from './order-extensions.js'
 import { buildOrderView } from './order-view.js'
-import { formatTotal } from './pagination.js'
 
 export interface OrderRoute {
   Params: { id: string }

@@ -1,3 +1,4 @@
+import { toIsoTime } from '../../core/time.js'
 import type { Queryable } from '../../database/database.js'
 import { insertRows } from '../../database/insert-rows.js'
 import { summarizeAttempt, type AttemptSummary } from '../attempt.js'
@@ -5,7 +6,6 @@ import { toErasedChanges } from '../erase-order.js'
 import type { FieldChange, HistoryEntry, Order } from '../order.js'
 import type { Dialect } from './dialect.js'
 import {
-  formatTime,
   READ_COLUMNS,
   ROW_COLUMNS,
   toOrder,
@@ -58,14 +58,14 @@ export async function readHistory(tx: Queryable, id: number): Promise<HistoryEnt
     [id],
   )
   const entries = rows.map(({ version, at, by, changes }) => ({
-    at: formatTime(at),
+    at: toIsoTime(at),
     by,
     version,
     changes: JSON.parse(changes) as FieldChange[],
   }))
   // The first version of an imported order can be higher than 1.
   const version = (entries.at(-1)?.version ?? creation.version + 1) - 1
-  return [...entries, { at: formatTime(creation.at), by: creation.by, version, changes: [] }]
+  return [...entries, { at: toIsoTime(creation.at), by: creation.by, version, changes: [] }]
 }
 
 const summarizeLatestAttempt = (history: readonly HistoryEntry[]): AttemptSummary | null =>

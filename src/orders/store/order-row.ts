@@ -1,4 +1,5 @@
 import type { CalculatorType } from '../../calculator/calculator-data.js'
+import { toIsoTime } from '../../core/time.js'
 import type { AttemptSummary } from '../attempt.js'
 import type { OrderException } from '../order-filters.js'
 import { toLiveStatus, type LiveStatus, type OrderStatus } from '../order-status.js'
@@ -116,9 +117,8 @@ export function fromCalculatorCode(code: number): CalculatorType | null {
   return name === 'none' ? null : name
 }
 
-export const formatTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 const formatOptionalTime = (milliseconds: number | null): string | null =>
-  milliseconds === null ? null : formatTime(milliseconds)
+  milliseconds === null ? null : toIsoTime(milliseconds)
 const parseOptionalTime = (text: string | null): number | null =>
   text === null ? null : Date.parse(text)
 
@@ -140,9 +140,9 @@ export const toOrder = (row: ReadRow): Order => ({
   currency: row.currency,
   orderSourceId: row.order_source_id,
   notes: row.notes,
-  placedAt: formatTime(row.placed_at),
-  createdAt: formatTime(row.created_at),
-  updatedAt: formatTime(row.updated_at),
+  placedAt: toIsoTime(row.placed_at),
+  createdAt: toIsoTime(row.created_at),
+  updatedAt: toIsoTime(row.updated_at),
   fulfilledAt: formatOptionalTime(row.fulfilled_at),
   cancelledAt: formatOptionalTime(row.cancelled_at),
   cancelledFrom: fromOptionalStatusCode(row.cancelled_from),

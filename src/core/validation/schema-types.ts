@@ -1,5 +1,9 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 
+/** Schema for one of several strings; reports one error, not one per literal as a union does. */
+export const stringEnum = <T extends string>(values: readonly T[], options: object = {}) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
+
 /** Schema that also accepts `null`. */
 export const nullable = <S extends TSchema>(schema: S) =>
   Type.Unsafe<Static<S> | null>({
