@@ -8,8 +8,8 @@ import {
   type Calculation,
   type CalculatorType,
 } from './calculator-data.js'
+import { DEFAULT_FRAMEWORK } from './factors/edition.js'
 import { ELECTRICITY } from './factors/editions.js'
-import { DEFAULT_FRAMEWORK } from './factors/frameworks.js'
 import {
   completeLines,
   getDefaultFuel,
@@ -18,7 +18,7 @@ import {
   toLineUse,
   type FormLine,
 } from './further-lines.js'
-import { listUnitSpellings } from './unit-spellings.js'
+import { listUnitSpellings } from './units.js'
 import { validateCalculation } from './validate-calculation.js'
 
 /** How an ambiguous number was read. */

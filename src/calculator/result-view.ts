@@ -1,14 +1,18 @@
-import { formatRoundedMass } from '../core/formatting/mass-formatter.js'
 import {
+  formatRoundedMass,
   MAX_DECIMALS,
   withUnit,
   type NumberFormatter,
 } from '../core/formatting/number-formatter.js'
-import { buildBreakdown } from './breakdown-view.js'
+import {
+  buildBreakdown,
+  buildFactorViews,
+  buildFrameworkView,
+  withSubscripts,
+} from './breakdown-view.js'
 import { buildCalculationSteps } from './calculation-steps.js'
 import type { Calculation } from './calculator-data.js'
 import { calculateEstimate } from './estimate.js'
-import { buildFactorViews, buildFrameworkView, withSubscripts } from './factor-view.js'
 import { drawGasCube } from './gas-cube.js'
 import { convertKilograms, toMassUnit } from './units.js'
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import type { PageFormat } from '../core/formatting/mass-formatter.js'
+import type { PageFormat } from '../core/formatting/number-formatter.js'
 import { createQrMatrix, renderSvg, toSvgDataUrl } from '../core/html/qr-image.js'
 import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'

@@ -1,5 +1,8 @@
-import { formatRoundedMass } from '../core/formatting/mass-formatter.js'
-import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
+import {
+  formatRoundedMass,
+  withUnit,
+  type NumberFormatter,
+} from '../core/formatting/number-formatter.js'
 import { formatRetirementDate } from '../orders/labels.js'
 import { createDrawing, type Drawing } from './certificate-drawing.js'
 import { getCertificateNumber, type Certificate, type CertificateContent } from './certificate.js'

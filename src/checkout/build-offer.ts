@@ -3,7 +3,7 @@ import { WHOLE_TRIP, type Share } from '../orders/share.js'
 import type { ProjectImages } from '../provider/project-images.js'
 import { toTripFields, type TripFields } from './ordered-trip.js'
 import { buildCardPrice, buildPortfolioView } from './portfolio-view.js'
-import { describeNoPrice } from './price-trip.js'
+import { describeNoPrice } from './prices.js'
 import type { OfferPrice, Quotes } from './quotes.js'
 
 const ONE_GUEST: Share = { sharePercent: null, forGuests: 1 }

@@ -14,7 +14,7 @@ import { DEFAULT_CURRENCY, type Amount } from '../orders/amount.js'
 import { getChargeLimits } from '../payments/stripe-amount.js'
 import { MAX_ACCOUNT_NAME } from './bank-transfer/epc-payload.js'
 import { isIban } from './bank-transfer/iban.js'
-import type { GetPriceTerms } from './price-trip.js'
+import type { GetPriceTerms } from './prices.js'
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}

@@ -1,10 +1,10 @@
 import { getCertificateNumber, type Certificate } from '../certificates/certificate.js'
+import { formatMoney } from '../core/formatting/money-formatter.js'
 import {
   formatMass,
   formatRoundedMass,
   type PageFormat,
-} from '../core/formatting/mass-formatter.js'
-import { formatMoney } from '../core/formatting/money-formatter.js'
+} from '../core/formatting/number-formatter.js'
 import { MINUTE_MS } from '../core/time.js'
 import { findLatestAttempt, isUnresolved } from '../orders/attempt.js'
 import { isErased } from '../orders/erase-order.js'

@@ -1,11 +1,11 @@
 import { describeTrip } from '../calculator/describe-trip.js'
+import { formatMoney } from '../core/formatting/money-formatter.js'
 import {
   formatMass,
   formatRoundedMass,
+  type NumberFormatter,
   type PageFormat,
-} from '../core/formatting/mass-formatter.js'
-import { formatMoney } from '../core/formatting/money-formatter.js'
-import type { NumberFormatter } from '../core/formatting/number-formatter.js'
+} from '../core/formatting/number-formatter.js'
 import { suggestEmail } from '../core/validation/email-address.js'
 import { describeShare } from '../orders/order-trip.js'
 import { MAX_PERCENT } from '../orders/share.js'
@@ -18,7 +18,7 @@ import {
 } from './order-form.js'
 import type { OrderedTrip, TripFields } from './ordered-trip.js'
 import { buildCardPrice, buildPortfolioView } from './portfolio-view.js'
-import { describeNoPrice, type Price } from './price-trip.js'
+import { describeNoPrice, type Price } from './prices.js'
 import type { OfferPrice, QuoteResult } from './quotes.js'
 
 /** Why an order form is shown again. */

@@ -1,7 +1,6 @@
-import { formatRoundedMass, type PageFormat } from '../core/formatting/mass-formatter.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
-import type { OrderStatus } from '../orders/order-status.js'
-import { isRefundDue } from '../orders/order-status.js'
+import { formatRoundedMass, type PageFormat } from '../core/formatting/number-formatter.js'
+import { isRefundDue, type OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
 

@@ -1,10 +1,9 @@
 import type { OfferedPortfolio } from '../calculator/result-page.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
-import { truncateText } from '../core/formatting/truncate-text.js'
+import { truncateText } from '../core/formatting/text.js'
 import type { Project } from '../provider/offset-order.js'
 import type { ProjectImages } from '../provider/project-images.js'
-import type { Offer } from './price-list.js'
-import type { PriceResult } from './price-trip.js'
+import type { Offer, PriceResult } from './prices.js'
 
 type OfferPortfolio = NonNullable<Offer['portfolio']>
 

@@ -1,4 +1,4 @@
-import type { SendResult } from '../outbox/outbox-worker.js'
+import type { SendResult } from '../outbox/outbox.js'
 
 /** A picture that is sent with an email. */
 export interface MailPicture {

@@ -7,7 +7,7 @@ import { describeCertificate } from '../../src/certificates/describe-certificate
 import { drawCertificate } from '../../src/certificates/draw-certificate.js'
 import { fitText } from '../../src/certificates/fit-text.js'
 import { getNumberFormatter } from '../../src/core/formatting/number-formatter.js'
-import { getDatabasePath } from '../../src/database/database-path.js'
+import { getDatabasePath } from '../../src/database/database-config.js'
 import type { Order } from '../../src/orders/order.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import {

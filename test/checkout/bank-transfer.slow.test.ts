@@ -1,14 +1,14 @@
+import { PNG } from 'pngjs'
 import t, { type Test } from 'tap'
-import { findConfigErrors } from '../../src/core/config/config-part.js'
-import { checkoutConfig } from '../../src/checkout/checkout-config.js'
 import { buildEpcPayload } from '../../src/checkout/bank-transfer/epc-payload.js'
 import { formatIban, isIban } from '../../src/checkout/bank-transfer/iban.js'
+import { checkoutConfig } from '../../src/checkout/checkout-config.js'
+import { findConfigErrors } from '../../src/core/config/config-part.js'
 import { DAY_MS } from '../../src/core/time.js'
 import { createGuest, placeOrder, toText, type Guest } from '../support/guest.js'
 import { startMailService } from '../support/mail-service.js'
 import { startTwoAdmins } from '../support/page-client.js'
 import { readPdfInfo, readPdfText, renderPdf, SKIP_WITHOUT_POPPLER } from '../support/pdf.js'
-import { PNG } from 'pngjs'
 import { readQrCode, toGray } from '../support/zbar.js'
 
 const ACCOUNT = {

@@ -1,4 +1,4 @@
-import { toAsciiNumerals } from './fold-text.js'
+import { toAsciiNumerals } from './text.js'
 
 export type ParsedNumber =
   /** `otherValue`: what an ambiguous number could also mean; `null` if there is only one reading */
