@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { HOUR_MS, MINUTE_MS } from '../core/time.js'
-import type { Queryable } from '../database/database.js'
-import { insertRow } from '../database/insert-rows.js'
+import { insertRow, type Queryable } from '../database/database.js'
 
 /** Links for setting a password, by purpose. The purposes are stored, so never rename one. */
 export const LINK_PURPOSES = {

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { emailAddress } from '../core/validation/email-address.js'
-import { stringEnum } from '../core/validation/schema-types.js'
+import { stringEnum } from '../core/validation/formats.js'
 import { MAX_PASSWORD_LENGTH } from './password-rules.js'
 import { ROLES, type Role } from './permissions.js'
 

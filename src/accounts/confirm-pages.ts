@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../core/http/problem.js'
 import { toSafeRedirectPath } from '../core/http/request-path.js'
-import { toText } from '../core/validation/form-text.js'
+import { toText } from '../core/validation/text-rules.js'
 import type { Account } from './account-store.js'
 import { getUser } from './principal.js'
 

@@ -2,8 +2,8 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Formatters } from '../core/formatting/formatters.js'
 import { getRequestFormatters } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
-import { toTrimmedText } from '../core/validation/form-text.js'
-import { checker } from '../core/validation/validator.js'
+import { checker } from '../core/validation/field-errors.js'
+import { toTrimmedText } from '../core/validation/text-rules.js'
 import {
   changeAccount,
   createDuplicateProblem,

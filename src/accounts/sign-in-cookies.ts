@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createSigner, deriveKey, timingSafeEqualText } from '../core/config/signer.js'
+import { createSigner, deriveKey, timingSafeEqualText } from '../core/config/secrets.js'
 import { DAY_MS, MINUTE_MS } from '../core/time.js'
 import { isEmail } from '../core/validation/email-address.js'
 import type { Account } from './account-store.js'

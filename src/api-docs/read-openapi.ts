@@ -1,4 +1,3 @@
-import { toFieldSet, type FieldSet } from './fields.js'
 import { getSuccess, toOperation, type Operation } from './operation.js'
 import {
   asArray,
@@ -7,6 +6,8 @@ import {
   findSharedObjects,
   getExample,
   getMedia,
+  toFieldSet,
+  type FieldSet,
   type Schema,
   type SharedObjects,
 } from './schema.js'

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Queryable } from '../database/database.js'
-import { insertRow } from '../database/insert-rows.js'
+import { insertRow, type Queryable } from '../database/database.js'
 
 /** Additional information about an action. Never contains secrets or personal data of customers. */
 export type AuditDetails = Record<string, unknown>

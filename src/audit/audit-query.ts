@@ -1,9 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { parseDay, type DayCalendar } from '../core/formatting/day-calendar.js'
-import { foldText } from '../core/formatting/fold-text.js'
-import type { FieldError } from '../core/validation/field-errors.js'
-import { stringEnum } from '../core/validation/schema-types.js'
-import { createValidators } from '../core/validation/validator.js'
+import { foldText } from '../core/formatting/text.js'
+import { createValidators, type FieldError } from '../core/validation/field-errors.js'
+import { stringEnum } from '../core/validation/formats.js'
 import type { SqlValue } from '../database/database.js'
 import { AUDIT_ACTION_NAMES, type AuditAction, type AuditRow } from './audit-entry.js'
 

@@ -1,7 +1,7 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
-import { stringEnum } from '../core/validation/schema-types.js'
+import { stringEnum } from '../core/validation/formats.js'
 import { textLine } from '../core/validation/text-rules.js'
-import { EXAMPLES } from './example-trips.js'
+import { FrameworkSchema } from './factors/edition.js'
 import {
   BURNT_FUEL_TYPES,
   FUEL_TYPES,
@@ -9,7 +9,26 @@ import {
   type BurntFuelType,
   type FuelType,
 } from './factors/editions.js'
-import { FrameworkSchema } from './factors/frameworks.js'
+
+/** A typical trip for each calculator, used by the API documentation, the QR test page and the demo. */
+export const EXAMPLES = {
+  fuel: {
+    calculatorType: 'fuel',
+    calculatorData: { fuelType: 'mgo', quantity: 500, unit: 'l' },
+  },
+  distance: {
+    calculatorType: 'distance',
+    calculatorData: {
+      fuelType: 'mgo',
+      distance: 120,
+      distanceUnit: 'nmi',
+      speedKn: 10,
+      consumption: 60,
+      consumptionUnit: 'l/h',
+    },
+  },
+  custom: { calculatorType: 'custom', calculatorData: { amount: 1.5, unit: 't' } },
+} as const
 
 /** Higher than the speed of any vessel, in knots */
 export const MAX_SPEED_KN = 100

@@ -9,9 +9,9 @@ import {
   type Calculation,
   type CalculatorType,
 } from './calculator-data.js'
+import { DEFAULT_FRAMEWORK } from './factors/edition.js'
 import { ELECTRICITY } from './factors/editions.js'
-import { DEFAULT_FRAMEWORK } from './factors/frameworks.js'
-import { listUnitSpellings } from './unit-spellings.js'
+import { listUnitSpellings } from './units.js'
 import { validateCalculation } from './validate-calculation.js'
 
 /** A calculator's form as submitted. Fields of further lines are named `furtherLines.0.quantity`. */

@@ -1,4 +1,12 @@
 import fp from 'fastify-plugin'
+import {
+  optional,
+  toSecretRule,
+  toUrlRule,
+  type ConfigPart,
+  type ConfigRule,
+  type Values,
+} from '../core/config/config-part.js'
 import pages from './calculator-pages.js'
 import routes from './estimate-routes.js'
 import type { FindOffsetOffer, FindTripPrice } from './result-page.js'
@@ -31,3 +39,17 @@ export default fp(
   },
   { name: 'calculator', dependencies: ['prefill', 'views', 'telemetry'] },
 )
+
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  CHECKOUT_URL: optional('URL of the shop that results link to'),
+  CHECKOUT_SECRET: optional('At least 32 bytes; signs the parameters sent to CHECKOUT_URL'),
+}
+
+const rules: readonly ConfigRule[] = [toUrlRule('CHECKOUT_URL'), toSecretRule('CHECKOUT_SECRET')]
+
+/** The shop that results link to. */
+export const calculatorConfig = { variables, rules } satisfies ConfigPart

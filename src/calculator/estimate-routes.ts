@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
-import { stringEnum } from '../core/validation/schema-types.js'
+import { stringEnum } from '../core/validation/formats.js'
 import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
@@ -12,7 +12,15 @@ import {
 import { Estimate, Factor } from './estimate-schema.js'
 import { calculateEstimate } from './estimate.js'
 import { listGwp100, listPublishedFactors } from './factor-list.js'
-import type { Edition } from './factors/edition.js'
+import {
+  DEFAULT_FRAMEWORK,
+  FRAMEWORK_NAMES,
+  FRAMEWORKS,
+  FrameworkSchema,
+  getGwp100,
+  type Edition,
+  type Framework,
+} from './factors/edition.js'
 import {
   BURNT_FUEL_TYPES,
   EDITION_IDS,
@@ -24,14 +32,6 @@ import {
   type BurntFuelType,
   type EditionId,
 } from './factors/editions.js'
-import {
-  DEFAULT_FRAMEWORK,
-  FRAMEWORK_NAMES,
-  FRAMEWORKS,
-  FrameworkSchema,
-  getGwp100,
-  type Framework,
-} from './factors/frameworks.js'
 
 const edition = Type.Optional(
   stringEnum<EditionId>(EDITION_IDS, {

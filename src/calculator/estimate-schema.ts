@@ -1,8 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { stringEnum } from '../core/validation/schema-types.js'
+import { stringEnum } from '../core/validation/formats.js'
 import { CalculatorTypeSchema, LINE_USES, type LineUse } from './calculator-data.js'
+import { FrameworkSchema } from './factors/edition.js'
 import { FUEL_TYPES } from './factors/editions.js'
-import { FrameworkSchema } from './factors/frameworks.js'
 
 const nullableNumber = (description: string) =>
   Type.Unsafe<number | null>({ type: ['number', 'null'], description })

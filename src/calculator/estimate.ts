@@ -1,11 +1,8 @@
-import type { Calculation, CustomData } from './calculator-data.js'
-import { calculateDistanceFuel } from './distance-fuel.js'
-import type { Estimate, EstimateLine, Factor } from './estimate-schema.js'
-import { findWarnings } from './estimate-warnings.js'
+import type { Calculation, CustomData, DistanceData, FuelLine } from './calculator-data.js'
+import type { Estimate, EstimateLine, EstimateWarning, Factor } from './estimate-schema.js'
 import { listLineFactors } from './factor-list.js'
-import type { Edition } from './factors/edition.js'
+import { DEFAULT_FRAMEWORK, getGwp100, type Edition } from './factors/edition.js'
 import { LATEST_EDITION, type BurntFuelType } from './factors/editions.js'
-import { DEFAULT_FRAMEWORK, getGwp100 } from './factors/frameworks.js'
 import {
   calculateLine,
   sumEmissions,
@@ -14,8 +11,74 @@ import {
   type Gwp100,
   type LineEmissions,
 } from './fuel-emissions.js'
-import { getTripLines, type TripCalculation } from './trip-lines.js'
+import { calculateDistanceFuel, getTripLines, type TripCalculation } from './trip-lines.js'
 import { KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
+
+/** Ratios of speed to reference speed for which the propeller law is a fair estimate. */
+const MIN_SPEED_RATIO = 0.5
+const MAX_SPEED_RATIO = 1.5
+
+/** What may make the result of a valid calculation misleading. */
+function findWarnings({ calculatorType, calculatorData }: Calculation): EstimateWarning[] {
+  if (calculatorType === 'custom') return []
+  const lines = calculatorData.furtherLines ?? []
+  return [
+    ...(calculatorType === 'distance' ? findDistanceWarnings(calculatorData) : []),
+    ...findLineWarnings(calculatorData, ''),
+    ...lines.flatMap((line, i) => findLineWarnings(line, `furtherLines.${i}.`)),
+  ]
+}
+
+function findDistanceWarnings(trip: DistanceData): EstimateWarning[] {
+  const { generatorLitresPerHour = 0, generatorHours, speedKn, referenceSpeedKn } = trip
+  const warnings: EstimateWarning[] = []
+  if (generatorLitresPerHour > 0 && generatorHours === undefined) {
+    warnings.push({
+      code: 'generator_hours_assumed',
+      path: 'generatorHours',
+      message:
+        'Generators are calculated for the time under way only. If they also ran at anchor or in port, enter their hours for the whole trip.',
+    })
+  }
+  const ratio = speedKn / (referenceSpeedKn ?? speedKn)
+  if (ratio < MIN_SPEED_RATIO || ratio > MAX_SPEED_RATIO) {
+    warnings.push({
+      code: 'speed_outside_reference',
+      path: 'referenceSpeedKn',
+      message:
+        'The speed is less than half or more than one and a half times the reference speed, where the propeller law is unreliable. Enter the consumption at a speed closer to that of the trip.',
+    })
+  }
+  return warnings
+}
+
+type WarnedFields = Partial<
+  Pick<FuelLine, 'certifiedGCo2ePerMj' | 'certificateReference' | 'use' | 'fuelType'>
+>
+
+function findLineWarnings(
+  { certifiedGCo2ePerMj, certificateReference, use, fuelType }: WarnedFields,
+  prefix: string,
+): EstimateWarning[] {
+  const warnings: EstimateWarning[] = []
+  if (certifiedGCo2ePerMj !== undefined && certificateReference === undefined) {
+    warnings.push({
+      code: 'certificate_reference_missing',
+      path: `${prefix}certificateReference`,
+      message:
+        'A certified value needs the number of the proof of sustainability and its scheme, so that it can be checked.',
+    })
+  }
+  if (use === 'shore-power' && fuelType !== 'electricity') {
+    warnings.push({
+      code: 'shore_power_not_electric',
+      path: `${prefix}fuelType`,
+      message:
+        'Shore power is electricity, but this line burns a fuel. Choose electricity, or another use.',
+    })
+  }
+  return warnings
+}
 
 const SMALL_KG = 10
 

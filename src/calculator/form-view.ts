@@ -15,8 +15,8 @@ import {
 } from './calculator-data.js'
 import { getLineField, type CalculatorForm } from './calculator-form.js'
 import { USE_NAMES } from './describe-trip.js'
+import { FRAMEWORK_NAMES, FRAMEWORKS } from './factors/edition.js'
 import { BURNT_FUEL_TYPES, FUEL_TYPES, getFuelName, type FuelType } from './factors/editions.js'
-import { FRAMEWORK_NAMES, FRAMEWORKS } from './factors/frameworks.js'
 import { UNIT_NAMES } from './units.js'
 
 export const CALCULATOR_NAMES: Record<CalculatorType, { title: string; summary: string }> = {

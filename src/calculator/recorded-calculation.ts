@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import type { Calculation } from './calculator-data.js'
 import { Estimate, EstimateLine, Factor, Gases } from './estimate-schema.js'
 import { calculateEstimate } from './estimate.js'
-import { FrameworkSchema } from './factors/frameworks.js'
+import { FrameworkSchema } from './factors/edition.js'
 
 const text = Type.String({ maxLength: 300 })
 

@@ -3,11 +3,15 @@ import {
   withUnit,
   type NumberFormatter,
 } from '../core/formatting/number-formatter.js'
-import { buildBreakdown } from './breakdown-view.js'
+import {
+  buildBreakdown,
+  buildFactorViews,
+  buildFrameworkView,
+  withSubscripts,
+} from './breakdown-view.js'
 import { buildCalculationSteps } from './calculation-steps.js'
 import type { Calculation } from './calculator-data.js'
 import { calculateEstimate } from './estimate.js'
-import { buildFactorViews, buildFrameworkView, withSubscripts } from './factor-view.js'
 import { convertKilograms, toMassUnit } from './units.js'
 
 /** Average petrol car, kg CO2e per kilometre (DESNZ 2026, Passenger vehicles). */

@@ -1,3 +1,5 @@
+import { getOwn } from '../core/validation/formats.js'
+
 /** Litres in one unit of volume; exact by definition (NIST Handbook 44, Appendix C). */
 export const LITRES_PER = { l: 1, m3: 1000, 'gal-us': 3.785411784, 'gal-imp': 4.54609 } as const
 
@@ -60,3 +62,59 @@ export const UNIT_SYMBOLS = {
   'l/h': 'l/h',
   'l/nmi': 'l/nmi',
 } as const
+
+/** What people write after a number, in lower case, by unit; longer spellings first. */
+const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
+  l: ['litres', 'liters', 'litre', 'liter', 'ltr', 'l'],
+  m3: ['m³', 'm3', 'cbm'],
+  kg: ['kg'],
+  t: ['tonnes', 'tonne', 'mt', 't'],
+  'gal-us': ['us gallons', 'us gal', 'gallons', 'gal'],
+  'gal-imp': ['imp. gallons', 'imp gal', 'gallons', 'gal'],
+  kWh: ['kwh'],
+  nmi: ['nautical miles', 'nautical mi', 'nmi', 'nm'],
+  km: ['km'],
+  mi: ['miles', 'mile', 'mi'],
+  'l/h': ['litres/hour', 'l/h', 'lph'],
+  'l/nmi': ['litres/nmi', 'l/nmi', 'l/nm'],
+  d: ['days', 'day', 'd'],
+  h: ['hours', 'hour', 'hrs', 'h'],
+  kn: ['knots', 'knot', 'kts', 'kn', 'kt'],
+  '%': ['%'],
+  'kg/kWh': ['kg co₂e/kwh', 'kg/kwh'],
+  'g/MJ': ['g co₂e/mj', 'g/mj'],
+}
+
+/** The units of number fields. */
+const FIELD_UNITS: Readonly<Record<string, string>> = {
+  speedKn: 'kn',
+  referenceSpeedKn: 'kn',
+  hvoPercent: '%',
+  generatorLitresPerHour: 'l/h',
+  generatorHours: 'h',
+  kgCo2ePerKwh: 'kg/kWh',
+  certifiedGCo2ePerMj: 'g/MJ',
+}
+
+/** The fields that select the units of other number fields. */
+const UNIT_FIELDS: Readonly<Record<string, string>> = {
+  quantity: 'unit',
+  amount: 'unit',
+  distance: 'distanceUnit',
+  tripLength: 'tripLengthUnit',
+  consumption: 'consumptionUnit',
+}
+
+/**
+ * Lists what people may write after the number in a field.
+ *
+ * @param getUnit returns the unit that a field selects, as submitted
+ */
+export function listUnitSpellings(
+  field: string,
+  getUnit: (field: string) => string,
+): readonly string[] {
+  const unitField = UNIT_FIELDS[field]
+  const unit = unitField === undefined ? (FIELD_UNITS[field] ?? '') : getUnit(unitField)
+  return getOwn(SPELLINGS, unit) ?? []
+}

@@ -1,11 +1,11 @@
 import type { SchemaOptions } from '@sinclair/typebox'
-import type { FieldError } from '../core/validation/field-errors.js'
 import {
   createValidators,
   crossFieldKeyword,
+  type FieldError,
   type SchemaExtensions,
   type ValidationResult,
-} from '../core/validation/validator.js'
+} from '../core/validation/field-errors.js'
 import {
   CALCULATOR_DATA,
   CERTIFIABLE,
@@ -15,8 +15,8 @@ import {
   type Calculation,
   type CalculatorType,
 } from './calculator-data.js'
-import { calculateDistanceFuel } from './distance-fuel.js'
 import { ELECTRICITY } from './factors/editions.js'
+import { calculateDistanceFuel } from './trip-lines.js'
 import { NAUTICAL_MILES_PER } from './units.js'
 import { isImoNumber } from './vessel.js'
 

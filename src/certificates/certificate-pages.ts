@@ -1,6 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { formatRoundedMass, type PageFormat } from '../core/formatting/mass-formatter.js'
-import { withUnit } from '../core/formatting/number-formatter.js'
+import {
+  formatRoundedMass,
+  withUnit,
+  type PageFormat,
+} from '../core/formatting/number-formatter.js'
 import { createQrMatrix, renderSvg, toSvgDataUrl } from '../core/html/qr-image.js'
 import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'

@@ -10,9 +10,8 @@ import {
 } from '../orders/pages/consequences.js'
 import type { BuiltSection, OrderData } from '../orders/pages/order-extensions.js'
 import type { OrderStore } from '../orders/store/order-store.js'
-import { getCertificateNumber, type Certificate } from './certificate.js'
+import { getCertificateNumber, hasEvidence, isValid, type Certificate } from './certificate.js'
 import type { CertificateState, OrderCertificates } from './order-certificates.js'
-import { hasEvidence, isValid } from './validity.js'
 
 /** Why there is no valid certificate. */
 function explainMissing(

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import PDFDocument from 'pdfkit'
-import { formatRoundedMass } from '../core/formatting/mass-formatter.js'
-import { getNumberFormatter, withUnit } from '../core/formatting/number-formatter.js'
+import {
+  formatRoundedMass,
+  getNumberFormatter,
+  withUnit,
+} from '../core/formatting/number-formatter.js'
 import { createQrMatrix } from '../core/html/qr-image.js'
 import { getFeatures, type CertificateFonts, type FontName } from './certificate-fonts.js'
 import type { CertificateContent } from './certificate.js'

@@ -1,5 +1,9 @@
-import { splitGraphemes, type CertificateFonts, type TextRun } from './certificate-fonts.js'
-import { getDirection } from './text-direction.js'
+import {
+  getDirection,
+  splitGraphemes,
+  type CertificateFonts,
+  type TextRun,
+} from './certificate-fonts.js'
 
 export interface TextBox {
   weight: 'regular' | 'bold'

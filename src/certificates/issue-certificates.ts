@@ -6,6 +6,7 @@ import {
   ATTEMPT_FIELD,
   findLatestAttempt,
   isPlaced,
+  isSameTons,
   type FulfilmentAttempt,
 } from '../orders/attempt.js'
 import { ERASED_NAME, ERASURE_FIELD, getBeneficiary, isErased } from '../orders/erase-order.js'
@@ -15,12 +16,17 @@ import { getMessageOrder } from '../orders/order-messages.js'
 import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
 import type { Order } from '../orders/order.js'
 import { findSharedProviderOrders } from '../orders/store/order-store.js'
-import { isSameTons } from '../orders/verify-response.js'
 import { enqueueMessage, getMessageId, type Message } from '../outbox/messages.js'
-import type { Sender, SendResult } from '../outbox/outbox-worker.js'
+import type { Sender, SendResult } from '../outbox/outbox.js'
 import { eraseBeneficiary, findOrderCertificate, insertCertificate } from './certificate-store.js'
-import { createCode, type Certificate, type CertificateContent } from './certificate.js'
-import { hasEvidence, isSameRetirement, isValid } from './validity.js'
+import {
+  createCode,
+  hasEvidence,
+  isSameRetirement,
+  isValid,
+  type Certificate,
+  type CertificateContent,
+} from './certificate.js'
 
 /** The queue of certificates to issue. */
 export const CERTIFICATE_QUEUE = 'certificate'

@@ -5,9 +5,8 @@ import type { Order } from '../orders/order.js'
 import { listMessages } from '../outbox/read-messages.js'
 import type { CertificatePdfs } from './certificate-pdf.js'
 import { findCertificate, findOrderCertificate } from './certificate-store.js'
-import { toPublished, type Certificate, type CertificateContent } from './certificate.js'
+import { isValid, toPublished, type Certificate, type CertificateContent } from './certificate.js'
 import { CERTIFICATE_QUEUE } from './issue-certificates.js'
-import { isValid } from './validity.js'
 
 /** A certificate and whether it is still valid. */
 export interface CertificateState {

@@ -1,9 +1,9 @@
 import type { FindOffsetOffer, FindTripPrice, OfferedPortfolio } from '../calculator/result-page.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
-import { truncateText } from '../core/formatting/truncate-text.js'
+import { truncateText } from '../core/formatting/text.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import { toTripFields, type TripFields } from './ordered-trip.js'
-import { describeNoPrice, type PriceResult } from './price-trip.js'
+import { describeNoPrice, type PriceResult } from './prices.js'
 import type { OfferPrice, Quotes } from './quotes.js'
 
 const MAX_PORTFOLIOS = 12

@@ -11,7 +11,7 @@ import type { Config } from '../core/config/config.js'
 import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 import { DEFAULT_CURRENCY, type Amount } from '../orders/amount.js'
 import { getChargeLimits } from '../payments/stripe-amount.js'
-import type { GetPriceTerms } from './price-trip.js'
+import type { GetPriceTerms } from './prices.js'
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto'
 import formbody from '@fastify/formbody'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { createSigner } from '../core/config/signer.js'
+import { createSigner, type Signer } from '../core/config/secrets.js'
 import { createDayCalendar } from '../core/formatting/day-calendar.js'
+import type { Database } from '../database/database.js'
+import type { Order } from '../orders/order.js'
 import { arePortfoliosPublic } from '../provider/paths.js'
 import { createOfferFinder, createTripPriceFinder } from './build-offer.js'
 import { createPriceTerms, getOwnPrice } from './checkout-config.js'
@@ -10,10 +13,47 @@ import { createConversionCounter, type ConversionCounter } from './conversions.j
 import formPages from './form-pages.js'
 import orderPages from './guest-order-pages.js'
 import newOrderPages from './new-order/new-order-pages.js'
-import { createOrderLinks, type OrderLinks } from './order-links.js'
-import { createPriceList } from './price-list.js'
+import { createPriceList } from './prices.js'
 import quoteRoutes from './quote-routes.js'
 import { createQuotes, type Quotes } from './quotes.js'
+
+const TOKEN = /^[\w-]{22}$/
+
+const hashToken = (token: string): string => createHash('sha256').update(token).digest('base64url')
+
+/**
+ * Private links of guests to their orders. Whoever has the token may see the order, and may pay for
+ * it or cancel it while it is pending.
+ *
+ * Stores only the hashes of tokens. A token is 128 bits of an HMAC: it cannot be guessed, and can
+ * be computed again, so repeated requests and emails contain the same link. The HMAC covers the
+ * time of creation because a database restored from a backup reuses the IDs of lost orders.
+ */
+export function createOrderLinks(database: Database, signer: Signer) {
+  return {
+    /** Makes the link of an order valid and returns its token. Every call returns the same token. */
+    async create({ id, createdAt }: Pick<Order, 'id' | 'createdAt'>): Promise<string> {
+      const token = signer.sign(`${id}\n${createdAt}`)
+      await database.query('INSERT INTO order_links VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [
+        hashToken(token),
+        id,
+        Date.now(),
+      ])
+      return token
+    },
+    /** Returns the ID of the order that a token opens; `null` if there is none. */
+    async find(token: string): Promise<string | null> {
+      if (!TOKEN.test(token)) return null
+      const [link] = await database.query<{ order_id: string }>(
+        'SELECT order_id FROM order_links WHERE token_hash = ?',
+        [hashToken(token)],
+      )
+      return link?.order_id ?? null
+    },
+  }
+}
+
+export type OrderLinks = ReturnType<typeof createOrderLinks>
 
 declare module 'fastify' {
   interface FastifyInstance {

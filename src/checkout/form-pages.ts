@@ -1,21 +1,27 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter } from 'prom-client'
-import { createSigner } from '../core/config/signer.js'
+import { createSigner } from '../core/config/secrets.js'
 import { getClientAddress } from '../core/http/client-address.js'
 import { getRequestOrigin } from '../core/http/fetch-metadata.js'
 import { getDecimalSign, getRequestNumbers } from '../core/http/locale.js'
 import { logError, Problem } from '../core/http/problem.js'
-import { toTrimmedText } from '../core/validation/form-text.js'
-import { parseJson } from '../core/validation/is-object.js'
+import { parseJson } from '../core/validation/formats.js'
+import { toTrimmedText } from '../core/validation/text-rules.js'
 import { WHOLE_TRIP } from '../orders/share.js'
-import { createFormId, createFormTokens, isFormId } from './form-token.js'
 import { buildOrderFormView, FORM_NOTICES, type OrderFormState } from './order-form-view.js'
-import { getCertificateName, parseOrderForm, type OrderForm } from './order-form.js'
+import {
+  createFormId,
+  createFormTokens,
+  getCertificateName,
+  isFormId,
+  parseOrderForm,
+  type OrderForm,
+} from './order-form.js'
 import { readTrip, type OrderedTrip, type TripResult } from './ordered-trip.js'
+import { startPayment } from './payment-view.js'
 import { createOrderPlacer } from './place-order.js'
 import { requireOrdering, type QuoteResult, type Quotes } from './quotes.js'
-import { startPayment } from './start-payment.js'
 
 type Fields = Record<string, unknown>
 

@@ -1,9 +1,9 @@
+import { formatMoney } from '../core/formatting/money-formatter.js'
 import {
   formatMass,
   formatRoundedMass,
   type PageFormat,
-} from '../core/formatting/mass-formatter.js'
-import { formatMoney } from '../core/formatting/money-formatter.js'
+} from '../core/formatting/number-formatter.js'
 import { findLatestAttempt, isUnresolved } from '../orders/attempt.js'
 import { isErased } from '../orders/erase-order.js'
 import { hasBeenPaid, isRefundDue, type OrderStatus } from '../orders/order-status.js'

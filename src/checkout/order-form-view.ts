@@ -1,7 +1,10 @@
 import { describeTrip } from '../calculator/describe-trip.js'
-import { formatMass, type PageFormat } from '../core/formatting/mass-formatter.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
-import type { NumberFormatter } from '../core/formatting/number-formatter.js'
+import {
+  formatMass,
+  type NumberFormatter,
+  type PageFormat,
+} from '../core/formatting/number-formatter.js'
 import { suggestEmail } from '../core/validation/email-address.js'
 import { describeShare } from '../orders/order-trip.js'
 import { MAX_PERCENT } from '../orders/share.js'
@@ -12,7 +15,7 @@ import {
   type ShareKind,
 } from './order-form.js'
 import type { OrderedTrip, TripFields } from './ordered-trip.js'
-import { describeNoPrice, type Price, type PriceResult } from './price-trip.js'
+import { describeNoPrice, type Price, type PriceResult } from './prices.js'
 import type { OfferPrice, QuoteResult } from './quotes.js'
 
 /** Why an order form is shown again. */

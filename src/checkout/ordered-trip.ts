@@ -2,7 +2,7 @@ import { isCalculatorType, type Calculation } from '../calculator/calculator-dat
 import { parseCalculatorForm, toFormFields } from '../calculator/calculator-form.js'
 import type { PrefillError, PrefillResult, ReadPrefill } from '../calculator/read-prefill.js'
 import type { Vessel } from '../calculator/vessel.js'
-import { hashJson } from '../orders/idempotency-hashes.js'
+import { hashJson } from '../orders/order-command.js'
 import type { Share } from '../orders/share.js'
 
 /** A trip whose offset is ordered. */

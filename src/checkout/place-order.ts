@@ -8,7 +8,7 @@ import type { NewOrder, Order } from '../orders/order.js'
 import type { CreateResult } from '../orders/store/order-store.js'
 import type { OrderForm } from './order-form.js'
 import { hashTrip, type OrderedTrip } from './ordered-trip.js'
-import type { Price } from './price-trip.js'
+import type { Price } from './prices.js'
 import type { Quote } from './quotes.js'
 
 /** Stored as the user who creates or cancels a guest order. */

@@ -4,9 +4,9 @@ import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
   CalculatorTypeSchema,
+  EXAMPLES,
   type Calculation,
 } from '../calculator/calculator-data.js'
-import { EXAMPLES } from '../calculator/example-trips.js'
 import { Vessel } from '../calculator/vessel.js'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
 import { Currency } from '../orders/order.js'

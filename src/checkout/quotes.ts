@@ -1,10 +1,16 @@
-import type { Signer } from '../core/config/signer.js'
+import type { Signer } from '../core/config/secrets.js'
 import { Problem } from '../core/http/problem.js'
-import { hashJson } from '../orders/idempotency-hashes.js'
+import { hashJson } from '../orders/order-command.js'
 import type { Share } from '../orders/share.js'
 import { hashTrip, type OrderedTrip } from './ordered-trip.js'
-import type { Offer, PriceList } from './price-list.js'
-import { priceTrip, type GetPriceTerms, type Price, type PriceResult } from './price-trip.js'
+import {
+  priceTrip,
+  type GetPriceTerms,
+  type Offer,
+  type Price,
+  type PriceList,
+  type PriceResult,
+} from './prices.js'
 
 /** A trip, a portfolio, and the share of the trip's emissions to buy credits for. */
 export interface QuoteRequest extends OrderedTrip, Share {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { extname, join, parse } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { buildSync } from 'esbuild'
-import { projectRoot } from '../core/config/project-root.js'
+import { projectRoot } from '../core/config/config-part.js'
 import { assetManifest, assetsFolder } from '../core/html/static-files.js'
 
 /** Scripts and style sheets in `static/`, by the name used in templates. Imports are bundled. */

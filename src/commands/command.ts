@@ -3,9 +3,8 @@ import Fastify from 'fastify'
 import { CONFIG_PARTS } from '../config-parts.js'
 import { ConfigError } from '../core/config/config-part.js'
 import config, { type Config } from '../core/config/config.js'
-import { DatabaseError } from '../database/database-error.js'
-import { getDatabasePath } from '../database/database-path.js'
-import { DatabaseUnavailableError } from '../database/database.js'
+import { getDatabasePath } from '../database/database-config.js'
+import { DatabaseError, DatabaseUnavailableError } from '../database/database.js'
 
 /**
  * Loads the configuration as the service does: the environment takes precedence over `.env`. Throws

@@ -1,7 +1,6 @@
 import { CONFIG_PARTS } from '../config-parts.js'
-import { createNocoDbClient } from '../nocodb/nocodb-client.js'
+import { createNocoDbClient, NocoDbError } from '../nocodb/nocodb-client.js'
 import { getNocoDbSettings, nocoDbConfig, nocoDbSetUpConfig } from '../nocodb/nocodb-config.js'
-import { NocoDbError } from '../nocodb/nocodb-error.js'
 import { setUpTable } from '../nocodb/table-schema.js'
 import { describeError, fail, loadConfig } from './command.js'
 

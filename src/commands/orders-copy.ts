@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { ConfigError } from '../core/config/config-part.js'
-import { getDatabasePath } from '../database/database-path.js'
+import { getDatabasePath } from '../database/database-config.js'
 import { DatabaseError } from '../database/open-database.js'
 import { migratePostgres } from '../database/postgres-migrations.js'
 import { openPostgres } from '../database/postgres.js'

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError } from '../core/config/config-part.js'
-import { getDatabasePath } from '../database/database-path.js'
+import { getDatabasePath } from '../database/database-config.js'
 import { openServiceDatabase } from '../database/database-plugin.js'
 import { truncateLog } from '../database/rewrite-file.js'
 import { rejectMirror } from '../nocodb/mirror-state.js'

@@ -17,7 +17,7 @@ import scheduler from './server/scheduler.js'
 import securityHeaders from './server/security-headers.js'
 import telemetry from './server/telemetry.js'
 import validation from './server/validation.js'
-import type { Validators } from './validation/validator.js'
+import type { Validators } from './validation/field-errors.js'
 
 interface Options {
   /** Environment variables, as listed in `.env.example` */

@@ -13,8 +13,7 @@ import { EXCEPTION_LABELS, STATUS_LABELS } from '../orders/labels.js'
 import { ORDER_EXCEPTIONS } from '../orders/order-filters.js'
 import type { Order } from '../orders/order.js'
 import type { OrderStore } from '../orders/store/order-store.js'
-import { buildCards } from './cards.js'
-import { createDashboardFormatters, type DashboardFormatters } from './dashboard-formatters.js'
+import { buildCards, createDashboardFormatters, type DashboardFormatters } from './cards.js'
 import { buildOrdersUrl, getDateFilters } from './ranges.js'
 
 interface TimelineInput {

@@ -5,8 +5,12 @@ import {
   type PresetRange,
   type StatsPeriod,
 } from '../orders/dashboard-stats.js'
-import { buildListUrl, DEFAULT_PAGE_SIZE, type ListQuery } from '../orders/list-query.js'
-import { DEFAULT_SORT } from '../orders/order-filters.js'
+import {
+  buildListUrl,
+  DEFAULT_PAGE_SIZE,
+  DEFAULT_SORT,
+  type ListQuery,
+} from '../orders/order-filters.js'
 import { isCounted, ORDER_STATUSES } from '../orders/order-status.js'
 
 const DEFAULT_PERIOD: StatsPeriod = { range: '30d' }

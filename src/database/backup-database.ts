@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { DatabaseError, getErrorCode, toDatabaseError } from './database-error.js'
+import { DatabaseError, getErrorCode, toDatabaseError } from './database.js'
 import { createDamageError, inspectDatabase, isIntact } from './inspect-database.js'
 import { openReadOnly } from './open-database.js'
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import {
   optional,
@@ -33,3 +34,6 @@ const rules: readonly ConfigRule[] = [
 
 /** The database of the service. */
 export const databaseConfig = { variables, rules } satisfies ConfigPart
+
+/** The path of the SQLite database in the data directory. */
+export const getDatabasePath = (dataDir: string): string => join(dataDir, 'orders.db')

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { Config } from '../core/config/config.js'
-import { getDatabasePath } from './database-path.js'
+import { getDatabasePath } from './database-config.js'
 import type { Database } from './database.js'
 import { migratePostgres } from './postgres-migrations.js'
 import { openPostgres } from './postgres.js'

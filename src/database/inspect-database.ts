@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
-import { DatabaseError, isCorruption } from './database-error.js'
+import { DatabaseError, isCorruption } from './database.js'
 import { APPLICATION_ID, getSchemaVersion, SCHEMA_VERSION } from './migrations.js'
 import { startWorker } from './start-worker.js'
 

@@ -8,11 +8,13 @@ import {
 } from './tables/account-tables.js'
 import { AUDIT_TABLES } from './tables/audit-tables.js'
 import { CERTIFICATE_TABLES } from './tables/certificate-tables.js'
-import { CONVERSION_TABLES } from './tables/conversion-tables.js'
-import { ORDERING_MIGRATION } from './tables/guest-order-tables.js'
+import { CONVERSION_TABLES, ORDERING_MIGRATION } from './tables/checkout-tables.js'
 import { NOCODB_TABLES } from './tables/nocodb-tables.js'
-import { createStatusMigration, createTotalsMigration } from './tables/order-migrations.js'
-import { ORDER_VIEW_TABLES } from './tables/order-view-tables.js'
+import {
+  createStatusMigration,
+  createTotalsMigration,
+  ORDER_VIEW_TABLES,
+} from './tables/order-migrations.js'
 import { createOutboxTables } from './tables/outbox-tables.js'
 import { PAYMENT_MIGRATION } from './tables/payment-tables.js'
 import * as postgresOrders from './tables/postgres-order-tables.js'

@@ -2,8 +2,8 @@ import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync, statSync
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { createDirectory } from '../core/config/read-or-create-file.js'
-import { FOLDING_VERSION } from '../core/formatting/fold-text.js'
-import { DatabaseError, getErrorCode, toDatabaseError } from './database-error.js'
+import { FOLDING_VERSION } from '../core/formatting/text.js'
+import { DatabaseError, getErrorCode, toDatabaseError } from './database.js'
 import { inspectDatabase } from './inspect-database.js'
 import { migrate } from './migrations.js'
 

@@ -1,7 +1,6 @@
-import { DatabaseError } from './database-error.js'
-import type { Database, Queryable } from './database.js'
+import { DatabaseError, type Database, type Queryable } from './database.js'
 import { getMigrations } from './migrations.js'
-import { existsAlready, isDuplicate } from './postgres-errors.js'
+import { existsAlready, isDuplicate } from './postgres.js'
 
 const MIGRATIONS = getMigrations('postgres')
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import type { FastifyBaseLogger } from 'fastify'
-import { isBusy } from './database-error.js'
+import { isBusy } from './database.js'
 import { createSequence } from './sqlite-database.js'
 import { startWorker } from './start-worker.js'
 

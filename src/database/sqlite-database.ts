@@ -2,9 +2,12 @@ import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database as Connection, Statement } from 'better-sqlite3'
 import { Problem } from '../core/http/problem.js'
-import { describeDatabaseError, getErrorCode, isBusy, isCorruption } from './database-error.js'
 import {
   DatabaseUnavailableError,
+  describeDatabaseError,
+  getErrorCode,
+  isBusy,
+  isCorruption,
   type Database,
   type Queryable,
   type SqlValue,

@@ -3,8 +3,8 @@ import { findLatestAttempt, isUnresolved, type FulfilmentAttempt } from '../orde
 import type { Order } from '../orders/order.js'
 import type { OrderStore } from '../orders/store/order-store.js'
 import { getTons } from '../provider/fulfilment/provider-requests.js'
+import type { LedgerEntry } from './fake-provider/fake-provider.js'
 import { PORTFOLIOS } from './fake-provider/portfolios.js'
-import type { LedgerEntry } from './fake-provider/provider-ledger.js'
 
 const MAX_ORDERS = 10_000
 /** How the provider order IDs of the sample data start; those of the fake provider are numbers. */

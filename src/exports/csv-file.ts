@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { format } from 'fast-csv'
-import { escapeFormula } from '../core/formatting/formula-escaping.js'
+import { escapeFormula } from '../core/formatting/text.js'
 import { toIsoTime } from '../core/time.js'
 import {
   CALCULATION_COLUMNS,

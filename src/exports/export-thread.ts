@@ -1,8 +1,36 @@
 import { Readable, Writable } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
+import { Type, type Static } from '@sinclair/typebox'
+import { stringEnum } from '../core/validation/formats.js'
 import { startWorker, toWorkerError } from '../database/start-worker.js'
 import type { DatabaseSource } from '../database/stream-rows.js'
-import type { ExportRequest } from './export-request.js'
+import { OrderFilters, OrderSortSchema, type OrderSort } from '../orders/order-filters.js'
+
+export const CONTENT_TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const
+type ExportFormat = keyof typeof CONTENT_TYPES
+
+export interface ExportRequest {
+  format: ExportFormat
+  filters: OrderFilters
+  sort: OrderSort
+}
+
+/** Filters and sort of the order list plus the format; exports are not paginated. */
+export const ExportQuery = Type.Object(
+  {
+    ...OrderFilters.properties,
+    sort: OrderSortSchema,
+    format: stringEnum<ExportFormat>(['csv', 'xlsx'], {
+      default: 'csv',
+      description: 'File format',
+    }),
+  },
+  { additionalProperties: false },
+)
+export type ExportQuery = Static<typeof ExportQuery>
 
 /** Input of the worker thread. */
 export interface ExportTask extends ExportRequest {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { readOrderRows } from '../orders/store/find-orders.js'
-import { openPaymentReader } from '../payments/payment-reader.js'
+import { openPaymentReader } from '../payments/payment-store.js'
 import { createChunkedWriter, type ExportTask } from './export-thread.js'
 import { addPayments, toExportedOrders } from './exported-orders.js'
 
@@ -16,7 +16,7 @@ if (task.format === 'csv') {
   const { writeCsv } = await import('./csv-file.js')
   await writeCsv(rows, file)
 } else {
-  const { writeWorkbook } = await import('./excel-sheet.js')
+  const { writeWorkbook } = await import('./excel-file.js')
   await writeWorkbook(toExportedOrders(rows), file, { timeZone: task.timeZone })
 }
 await payments.close()

@@ -1,7 +1,7 @@
 import type { Checkout } from '../orders/order-checkout.js'
 import type { Order } from '../orders/order.js'
 import { toOrder, type ReadRow } from '../orders/store/order-row.js'
-import type { openPaymentReader } from '../payments/payment-reader.js'
+import type { openPaymentReader } from '../payments/payment-store.js'
 import { getPaymentStatus, type Payment } from '../payments/payment.js'
 
 const getPaymentValues = ({ paymentMethod }: Checkout, payment: Payment | undefined) => ({

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox, TypeBoxTypeProvider } from '@fastify/ty
 import { Type } from '@sinclair/typebox'
 import { problemResponses } from '../core/http/problem.js'
 import { addFreshnessHeader } from '../orders/freshness.js'
-import { CONTENT_TYPES, ExportQuery } from './export-request.js'
+import { CONTENT_TYPES, ExportQuery } from './export-thread.js'
 import { createOrderStream } from './stream-orders.js'
 
 /** The CSV and Excel export of orders. */

@@ -1,4 +1,4 @@
-import type { SendResult } from '../outbox/outbox-worker.js'
+import type { SendResult } from '../outbox/outbox.js'
 
 /** The content of an email. */
 export interface RenderedMail {

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { Queryable } from '../database/database.js'
-import { insertRows } from '../database/insert-rows.js'
+import { insertRows, type Queryable } from '../database/database.js'
 import { REQUIRE_REWRITE } from '../database/rewrite-file.js'
+import { listVersions } from '../orders/accepted-terms.js'
 import { ERASURE_FIELD, isErased } from '../orders/erase-order.js'
-import { formatOrderNumber } from '../orders/order-id.js'
-import { listVersions } from '../orders/order-versions.js'
-import type { Order } from '../orders/order.js'
+import { formatOrderNumber, type Order } from '../orders/order.js'
 import { DIALECTS, type Dialect } from '../orders/store/dialect.js'
-import { addEvent, eraseEvents } from '../orders/store/event-records.js'
 import {
+  addEvent,
   addMany,
+  eraseEvents,
   overwrite,
   readOrders,
   remove,

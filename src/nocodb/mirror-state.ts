@@ -1,5 +1,4 @@
-import type { Database, Queryable } from '../database/database.js'
-import { insertRows } from '../database/insert-rows.js'
+import { insertRows, type Database, type Queryable } from '../database/database.js'
 import { DatabaseError } from '../database/open-database.js'
 import type { ColumnTitles } from './columns.js'
 import type { NocoDbSettings } from './nocodb-config.js'

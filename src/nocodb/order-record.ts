@@ -1,9 +1,10 @@
-import { isObject, parseJson } from '../core/validation/is-object.js'
+import { isObject, parseJson } from '../core/validation/formats.js'
 import { wasEnded } from '../orders/accepted-terms.js'
 import { findLatestAttempt } from '../orders/attempt.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
-import { encodeCell, matchesWrittenValue } from './cell-codec.js'
 import {
+  encodeCell,
+  matchesWrittenValue,
   ORDER_FIELDS,
   type Cells,
   type ColumnTitles,

@@ -6,15 +6,16 @@ import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
 import { createFirstVersion, type ChangeOutcome } from '../orders/change-order.js'
 import { toErasedChanges } from '../orders/erase-order.js'
 import {
+  applyCommand,
+  erasesHistory,
   hashIdempotencyKey,
   hashOrder,
   IDEMPOTENCY_KEY_TTL_MS,
-} from '../orders/idempotency-hashes.js'
-import { applyCommand, erasesHistory, type OrderCommand } from '../orders/order-command.js'
-import { formatOrderNumber, parseOrderId } from '../orders/order-id.js'
-import type { NewOrder } from '../orders/order.js'
+  type OrderCommand,
+} from '../orders/order-command.js'
+import { formatOrderNumber, parseOrderId, type NewOrder } from '../orders/order.js'
 import type { ChangeContext, ChangeResult, CreateResult } from '../orders/store/order-store.js'
-import { creationUnconfirmed, NocoDbError, notWritten, tooBusy } from './nocodb-error.js'
+import { creationUnconfirmed, NocoDbError, notWritten, tooBusy } from './nocodb-client.js'
 import { encodeChangedOrder, encodeNewOrder } from './order-record.js'
 import { NOCODB_USER, type ParsedRow } from './parse-row.js'
 import type { Priority } from './request-budget.js'

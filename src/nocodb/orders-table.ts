@@ -1,14 +1,14 @@
-import { isObject } from '../core/validation/is-object.js'
-import { parseTimestamp, truncateToSecond } from './cell-codec.js'
+import { isObject } from '../core/validation/formats.js'
 import {
   COLUMN_FIELDS,
+  parseTimestamp,
+  truncateToSecond,
   type Cells,
   type ColumnField,
   type ColumnTitles,
   type Row,
 } from './columns.js'
-import type { NocoDbClient } from './nocodb-client.js'
-import { NocoDbError } from './nocodb-error.js'
+import { NocoDbError, type NocoDbClient } from './nocodb-client.js'
 import type { Priority } from './request-budget.js'
 import {
   fetchColumns,

@@ -7,8 +7,15 @@ import {
   type StatusRecord,
 } from '../orders/order-status.js'
 import type { FieldChange, HistoryEntry, Order } from '../orders/order.js'
-import { decodeCell, matchesWrittenValue, parseTimestamp } from './cell-codec.js'
-import { ORDER_FIELDS, type ColumnTitles, type OrderField, type Row } from './columns.js'
+import {
+  decodeCell,
+  matchesWrittenValue,
+  ORDER_FIELDS,
+  parseTimestamp,
+  type ColumnTitles,
+  type OrderField,
+  type Row,
+} from './columns.js'
 import { parseRecord, type OrderRecord, type RecordedOrder } from './order-record.js'
 
 /** User name for edits made in NocoDB, because NocoDB does not report users. */

@@ -1,9 +1,8 @@
-import { parseTimestamp } from './cell-codec.js'
-import type { ColumnField, Row } from './columns.js'
+import { parseTimestamp, type ColumnField, type Row } from './columns.js'
 import type { RowError } from './mirror-chunk.js'
 import type { MirrorState } from './mirror-state.js'
 import type { Mirror, RowsRead } from './mirror.js'
-import { NocoDbError } from './nocodb-error.js'
+import { NocoDbError } from './nocodb-client.js'
 import type { OrdersTable, Page } from './orders-table.js'
 
 const MAX_PAGE_SIZE = 1_000

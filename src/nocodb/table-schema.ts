@@ -1,7 +1,6 @@
-import { isObject } from '../core/validation/is-object.js'
+import { isObject } from '../core/validation/formats.js'
 import { COLUMN_FIELDS, COLUMNS, type ColumnField, type ColumnTitles, type Row } from './columns.js'
-import type { NocoDbClient, NocoDbRequest } from './nocodb-client.js'
-import { NocoDbError } from './nocodb-error.js'
+import { NocoDbError, type NocoDbClient, type NocoDbRequest } from './nocodb-client.js'
 
 /** A column of the NocoDB table. */
 interface TableColumn {

@@ -8,7 +8,7 @@ import {
   type Granularity,
 } from '../core/formatting/day-calendar.js'
 import { HOUR_MS } from '../core/time.js'
-import { nullable, stringEnum } from '../core/validation/schema-types.js'
+import { nullable, stringEnum } from '../core/validation/formats.js'
 import type { OrderException } from './order-filters.js'
 import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'

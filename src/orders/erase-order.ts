@@ -1,5 +1,5 @@
 import { toMailbox } from '../core/validation/email-address.js'
-import { isObject } from '../core/validation/is-object.js'
+import { isObject } from '../core/validation/formats.js'
 import { createNextVersion, type ChangeOutcome } from './change-order.js'
 import type { FieldChange, Order } from './order.js'
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { nullable, stringEnum } from '../core/validation/schema-types.js'
+import { nullable, stringEnum } from '../core/validation/formats.js'
 import { textLine } from '../core/validation/text-rules.js'
 import { ForGuests, SharePercent } from './share.js'
 

@@ -1,8 +1,11 @@
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import type { ConfigPart, ConfigRule, Values } from '../core/config/config-part.js'
 import type { Config } from '../core/config/config.js'
 import { Problem } from '../core/http/problem.js'
-import { getDatabasePath } from '../database/database-path.js'
+import { isCurrency } from '../core/validation/formats.js'
+import { getDatabasePath } from '../database/database-config.js'
 import type { DatabaseSource } from '../database/stream-rows.js'
 import { addFreshnessHeader } from './freshness.js'
 import type { OrderFilters } from './order-filters.js'
@@ -115,3 +118,25 @@ export default fp<Options>(
   },
   { name: 'orders', dependencies: ['config', 'database', 'health', 'auth-guard'] },
 )
+
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  ORDERS_READ_ONLY: Type.Boolean({
+    default: false,
+    description: 'Reject changes to orders while they are moved to another database',
+  }),
+  CURRENCY: Type.String({
+    default: 'USD',
+    description: 'Default currency of new orders, shown first on the dashboard',
+  }),
+}
+
+const rules: readonly ConfigRule[] = [
+  ['CURRENCY', isCurrency, 'must be an ISO 4217 code in capitals, such as EUR'],
+]
+
+/** Orders. */
+export const orderConfig = { variables, rules } satisfies ConfigPart

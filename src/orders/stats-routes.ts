@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from '@sinclair/typebox'
 import { parseDay } from '../core/formatting/day-calendar.js'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
-import { stringEnum } from '../core/validation/schema-types.js'
+import { stringEnum } from '../core/validation/formats.js'
 import {
   calculateDashboardStats,
   DashboardStats,

@@ -1,19 +1,18 @@
 import { tripSchemaExtensions as trips } from '../calculator/validate-calculation.js'
-import type { FieldError } from '../core/validation/field-errors.js'
-import { isDate, isDateTime } from '../core/validation/formats.js'
-import { isObject } from '../core/validation/is-object.js'
 import {
   createValidators,
   crossFieldKeyword,
+  type FieldError,
   type SchemaExtensions,
-} from '../core/validation/validator.js'
-import { isImportedId, isOrderNumber } from './order-id.js'
+} from '../core/validation/field-errors.js'
+import { isDate, isDateTime, isObject } from '../core/validation/formats.js'
 import {
   hasBeenPaid,
   ORDER_STATUSES,
   STATUSES_AFTER_FULFILMENT,
   toLiveStatus,
 } from './order-status.js'
+import { isImportedId, isOrderNumber } from './order.js'
 import { findShareErrors } from './share.js'
 
 /** An https URL as it can be shown and linked, without user name and password. */

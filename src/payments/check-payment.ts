@@ -7,8 +7,7 @@ import type { OrderStore } from '../orders/store/order-store.js'
 import type { PaymentStore } from './payment-store.js'
 import { getBalance, isSameAmount, type Payment } from './payment.js'
 import { createBusyProblem, settlePayment } from './settle-payment.js'
-import { StripeRefusedError } from './stripe-error.js'
-import type { StripeGateway } from './stripe-gateway.js'
+import { StripeRefusedError, type StripeGateway } from './stripe-gateway.js'
 
 export interface PaymentServices {
   store: OrderStore

@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyPluginAsync } from 'fastify'
+import { Counter } from 'prom-client'
 import { Problem, problemResponses } from '../core/http/problem.js'
-import { stringEnum } from '../core/validation/schema-types.js'
+import { stringEnum } from '../core/validation/formats.js'
 import { Currency } from '../orders/order.js'
 import {
   getPaymentStatus,
@@ -11,6 +13,7 @@ import {
   type PaymentProblem,
   type PaymentStatus,
 } from './payment.js'
+import { StripeUnavailableError } from './stripe-gateway.js'
 
 const nullableText = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], description })
@@ -85,3 +88,56 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 export default routes
+
+/** Enough for the events that are read. Anyone can send a part of a body, which is kept in memory. */
+const MAX_BODY_BYTES = 64 * 1024
+
+/** Receives Stripe webhooks. */
+export const stripeWebhooks: FastifyPluginAsync = async (app) => {
+  const { service: payments } = app.payments
+  const received = new Counter({
+    name: 'clearwake_stripe_webhooks_total',
+    help: 'Webhooks from Stripe, by outcome',
+    labelNames: ['outcome'] as const,
+    registers: [app.metrics],
+  })
+  // The signature covers the raw bytes.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  )
+
+  app.post<{ Body: Buffer | undefined }>(
+    '/api/payments/stripe/webhook',
+    {
+      bodyLimit: MAX_BODY_BYTES,
+      // Only Stripe calls this route.
+      schema: { hide: true },
+    },
+    async (request, reply) => {
+      if (payments === null) throw new Problem(404, 'Stripe payments are not enabled.')
+      const { body, headers } = request
+      const signature = headers['stripe-signature']
+      const event =
+        Buffer.isBuffer(body) && typeof signature === 'string'
+          ? payments.readEvent(body, signature)
+          : null
+      if (event === null) {
+        received.inc({ outcome: 'rejected' })
+        throw new Problem(400, 'The signature is missing, wrong, too old or from the future.')
+      }
+      try {
+        await payments.processEvent(event)
+      } catch (error) {
+        received.inc({ outcome: 'failed' })
+        if (!(error instanceof StripeUnavailableError)) throw error
+        request.log.warn({ event: event.id, type: event.type }, `Stripe: ${error.message}`)
+        throw new Problem(503, 'Stripe is not responding. Send the event again later.', {
+          headers: { 'retry-after': '60' },
+        })
+      }
+      received.inc({ outcome: 'processed' })
+      return reply.code(204).send()
+    },
+  )
+}

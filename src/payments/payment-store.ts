@@ -1,8 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Queryable } from '../database/database.js'
+import { openReadOnly } from '../database/open-database.js'
+import { openPostgres } from '../database/postgres.js'
+import type { DatabaseSource } from '../database/stream-rows.js'
+import type { Amount } from '../orders/amount.js'
 import type { PaymentFilter } from '../orders/order-filters.js'
+import { isPaid } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
-import type { Payment } from './payment.js'
+import {
+  countNoun,
+  type DescribeConsequences,
+  type OrderChange,
+} from '../orders/pages/consequences.js'
+import { getBalance, type Payment } from './payment.js'
 
 /** The columns of a payment, named as its fields. */
 const COLUMNS = `id, order_id AS "orderId", number, state, amount_minor AS "amountMinor", currency,
@@ -37,7 +47,7 @@ const selectPayments = (
   tx.query(`SELECT ${COLUMNS} FROM payments WHERE ${condition} ORDER BY number DESC`, values)
 
 /** Returns the latest payment of each order, by order ID. */
-export async function findLatestPayments(
+async function findLatestPayments(
   tx: Queryable,
   orderIds: readonly string[],
 ): Promise<Map<string, Payment>> {
@@ -164,3 +174,70 @@ export function createPaymentStore(database: Database) {
 }
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>
+
+/** Reads payments through a separate connection, for exports that run in another thread. */
+export function openPaymentReader(source: DatabaseSource): {
+  find: (orderIds: readonly string[]) => Promise<Map<string, Payment>>
+  close: () => Promise<void>
+} {
+  if (source.type === 'postgres') {
+    const postgres = openPostgres(source.url, { poolSize: 1 })
+    return { find: (ids) => findLatestPayments(postgres, ids), close: () => postgres.close() }
+  }
+  const db = openReadOnly(source.path)
+  const queryable: Queryable = {
+    query: async <Row>(sql: string, values: Parameters<Queryable['query']>[1] = []) =>
+      db.prepare(sql).all(...values) as Row[],
+  }
+  return {
+    find: (ids) => findLatestPayments(queryable, ids),
+    close: async () => void db.close(),
+  }
+}
+
+/** The money that a customer has paid for an order that ends, and that is not refunded. */
+function findUnreturned(
+  { before, after }: OrderChange,
+  payments: readonly Payment[],
+): Amount | null {
+  if (after.status !== 'cancelled' && after.status !== 'refunded') return null
+  const held = payments.find((payment) => getBalance(payment) > 0)
+  if (held !== undefined) return { currency: held.currency, amountMinor: getBalance(held) }
+  const isRecorded = after.status === 'cancelled' && isPaid(before.status)
+  const isRefunded = payments.some(({ refundedMinor }) => refundedMinor > 0)
+  return isRecorded && !isRefunded && before.amountMinor > 0
+    ? { currency: before.currency, amountMinor: before.amountMinor }
+    : null
+}
+
+function sumByCurrency(amounts: readonly Amount[]): Amount[] {
+  const sums = new Map<string, number>()
+  for (const { currency, amountMinor } of amounts) {
+    sums.set(currency, (sums.get(currency) ?? 0) + amountMinor)
+  }
+  return [...sums].map(([currency, amountMinor]) => ({ currency, amountMinor }))
+}
+
+const list = new Intl.ListFormat('en')
+
+/** Loads payments to say how much money changes leave paid and not refunded. */
+export async function loadUnreturnedMoney(
+  store: PaymentStore,
+  orders: readonly Order[],
+): Promise<DescribeConsequences> {
+  const payments = await store.listOf(orders.map(({ id }) => id))
+  const listOf = (order: Order) => payments.filter(({ orderId }) => orderId === order.id)
+  return (changes, options) => {
+    const unreturned = changes
+      .map((change) => findUnreturned(change, options.isRefund ? [] : listOf(change.before)))
+      .filter((amount) => amount !== null)
+    if (unreturned.length === 0) return []
+    const amounts = list.format(
+      sumByCurrency(unreturned).map(({ amountMinor, currency }) =>
+        options.format.money(amountMinor, currency),
+      ),
+    )
+    const counted = options.isSingle ? '' : ` (${countNoun(unreturned.length, 'order', options)})`
+    return [{ clause: `leaves ${amounts} paid and not refunded${counted}` }]
+  }
+}

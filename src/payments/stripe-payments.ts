@@ -5,8 +5,12 @@ import { createPaymentCheck, type PaymentServices } from './check-payment.js'
 import { buildSessionParams } from './checkout-session.js'
 import { getBalance, isReceived, isSameAmount, type Payment } from './payment.js'
 import { toStripeAmount } from './stripe-amount.js'
-import { StripeRefusedError, StripeUnavailableError } from './stripe-error.js'
-import type { StripeEvent, StripeSession } from './stripe-gateway.js'
+import {
+  StripeRefusedError,
+  StripeUnavailableError,
+  type StripeEvent,
+  type StripeSession,
+} from './stripe-gateway.js'
 
 const MAX_AGE_MS = 2_000
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { parseJson } from '../core/validation/is-object.js'
+import { parseJson } from '../core/validation/formats.js'
 import { createUpstreamHeaders, hasContentEncoding } from './headers.js'
 import type { NewOffsetOrder, OffsetOrder, ProviderCertificate } from './offset-order.js'
 import {

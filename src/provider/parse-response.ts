@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { truncateText } from '../core/formatting/truncate-text.js'
+import { truncateText } from '../core/formatting/text.js'
 import { DEFAULT_CURRENCY, type Amount, type Charge } from '../orders/amount.js'
 import type {
   OffsetOrder,

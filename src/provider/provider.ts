@@ -1,5 +1,13 @@
+import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
+import {
+  optional,
+  type ConfigPart,
+  type ConfigRule,
+  type Values,
+} from '../core/config/config-part.js'
 import { createOffsetOrderSource, type OffsetOrderSource } from './order-source-client.js'
+import { parseBaseUrl, parsePublicRoutes } from './paths.js'
 import { createPortfolioPrices, type ListPricedPortfolios } from './portfolio-prices.js'
 import proxy from './proxy.js'
 import { openUpstream } from './upstream.js'
@@ -25,3 +33,59 @@ export default fp(
   },
   { name: 'provider', dependencies: ['config', 'telemetry', 'health', 'auth-guard'] },
 )
+
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  ORDERSOURCE_BASE_URL: optional('URL of the order source, such as https://api.example.com/v1'),
+  ORDERSOURCE_API_TOKEN: optional('Bearer token for the order source'),
+  ORDERSOURCE_TIMEOUT_MS: Type.Integer({
+    minimum: 100,
+    maximum: 120_000,
+    default: 10_000,
+    description: 'Time-out for the first byte of a response and between bytes',
+  }),
+  ORDERSOURCE_NAME: optional('Name of the order source on certificates, such as Wren'),
+  ORDERSOURCE_PUBLIC_ROUTES: Type.String({
+    default: 'GET /portfolios',
+    description: 'Routes of the order source that need no sign-in: METHOD /path, or none',
+  }),
+  AUTO_FULFIL: Type.Boolean({
+    default: false,
+    description: 'Place paid guest orders with the order source',
+  }),
+}
+
+/** The token is sent in a header, so it must be ASCII without spaces. */
+const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+
+const rules: readonly ConfigRule[] = [
+  [
+    'ORDERSOURCE_BASE_URL',
+    (text) => parseBaseUrl(text) !== null,
+    'must be an https URL without a query (http only on a loopback address)',
+  ],
+  ['ORDERSOURCE_API_TOKEN', isToken, 'must be ASCII without spaces'],
+  [
+    'ORDERSOURCE_PUBLIC_ROUTES',
+    (text) => parsePublicRoutes(text) !== null,
+    'must be none, or methods with paths, comma-separated, such as GET /portfolios or GET /projects?country&page',
+  ],
+]
+
+function findErrors(environment: NodeJS.ProcessEnv): string[] {
+  const errors: string[] = []
+  const { ORDERSOURCE_BASE_URL, ORDERSOURCE_API_TOKEN, AUTO_FULFIL } = environment
+  if (ORDERSOURCE_BASE_URL !== undefined && ORDERSOURCE_API_TOKEN === undefined) {
+    errors.push('ORDERSOURCE_API_TOKEN is required with ORDERSOURCE_BASE_URL')
+  }
+  if (AUTO_FULFIL === 'true' && ORDERSOURCE_BASE_URL === undefined) {
+    errors.push('AUTO_FULFIL needs an order source: set ORDERSOURCE_BASE_URL')
+  }
+  return errors
+}
+
+/** The order source, and orders that are placed with it. */
+export const providerConfig = { variables, rules, findErrors } satisfies ConfigPart

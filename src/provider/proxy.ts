@@ -4,7 +4,6 @@ import httpProxy from '@fastify/http-proxy'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../core/http/problem.js'
 import { API_POLICY } from '../core/server/security-headers.js'
-import { addProxyGuard } from './guard.js'
 import {
   CLIENT_HEADERS,
   createUpstreamHeaders,
@@ -14,6 +13,7 @@ import {
 } from './headers.js'
 import { MOUNT, parsePublicRoutes, PROXY_METHODS, toGuestPath, type PublicRoutes } from './paths.js'
 import { getDocumentedRoutes, type DocumentedRoute } from './provider-schemas.js'
+import { addProxyGuard } from './proxy-guard.js'
 import { createSecretRedactor, type SecretRedactor } from './redact.js'
 import {
   readWholeBody,

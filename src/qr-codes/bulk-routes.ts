@@ -5,11 +5,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import yazl from 'yazl'
-import { getAdminSecurity } from '../accounts/auth-guard.js'
-import { EXAMPLES } from '../calculator/example-trips.js'
+import { getAdminSecurity } from '../accounts/security.js'
+import { EXAMPLES } from '../calculator/calculator-data.js'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
 import type { FieldError } from '../core/validation/field-errors.js'
-import { stringEnum } from '../core/validation/schema-types.js'
+import { stringEnum } from '../core/validation/formats.js'
 import {
   generateQrCode,
   getFileName,

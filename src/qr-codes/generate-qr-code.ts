@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Calculation } from '../calculator/calculator-data.js'
 import { parseImoNumber, type Vessel } from '../calculator/vessel.js'
-import { foldText } from '../core/formatting/fold-text.js'
+import { foldText } from '../core/formatting/text.js'
 import {
   createQrMatrix,
   ERROR_CORRECTION_LEVELS,

@@ -7,7 +7,7 @@ import type {
 } from '../calculator/calculator-data.js'
 import { checker, validateCalculation } from '../calculator/validate-calculation.js'
 import { parseImoNumber, Vessel } from '../calculator/vessel.js'
-import { parseJson } from '../core/validation/is-object.js'
+import { parseJson } from '../core/validation/formats.js'
 
 /** The content of a code: a calculation, its vessel and the time of creation. */
 export type PrefillData = Calculation & {

@@ -1,6 +1,6 @@
 import type { Calculation, CalculatorType } from '../calculator/calculator-data.js'
 import type { Vessel } from '../calculator/vessel.js'
-import { createSigner, isSignature } from '../core/config/signer.js'
+import { createSigner, isSignature } from '../core/config/secrets.js'
 import {
   decodePrefillData,
   encodePrefillData,

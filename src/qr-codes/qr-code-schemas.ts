@@ -3,12 +3,12 @@ import {
   CALCULATOR_DATA,
   CALCULATOR_TYPES,
   CalculatorTypeSchema,
+  EXAMPLES,
   type Calculation,
 } from '../calculator/calculator-data.js'
-import { EXAMPLES } from '../calculator/example-trips.js'
 import { Vessel } from '../calculator/vessel.js'
 import { ERROR_CORRECTION_LEVELS } from '../core/html/qr-image.js'
-import { stringEnum } from '../core/validation/schema-types.js'
+import { stringEnum } from '../core/validation/formats.js'
 
 export const ImageOptions = Type.Object(
   {

@@ -1,6 +1,8 @@
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import adminPages from '../accounts/admin-pages.js'
+import { limit, type ConfigPart, type Values } from '../core/config/config-part.js'
 import { Problem } from '../core/http/problem.js'
 import bulkRoutes from './bulk-routes.js'
 import type { QrCodeListener } from './generate-qr-code.js'
@@ -66,3 +68,18 @@ export default fp(
   },
   { name: 'qr-code', dependencies: ['prefill', 'auth-guard', 'rate-limits'] },
 )
+
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  QR_REQUIRE_ADMIN: Type.Boolean({
+    default: false,
+    description: 'Require a sign-in or an API key to generate QR codes',
+  }),
+  QR_RATE_LIMIT_PER_MINUTE: limit(600, 'QR codes per client per minute'),
+}
+
+/** QR codes. */
+export const qrCodeConfig = { variables } satisfies ConfigPart

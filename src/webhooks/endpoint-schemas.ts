@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { stringEnum } from '../core/validation/schema-types.js'
-import { createValidators, type Validators } from '../core/validation/validator.js'
+import { createValidators, type Validators } from '../core/validation/field-errors.js'
+import { stringEnum } from '../core/validation/formats.js'
 import { MESSAGE_STATES } from '../outbox/messages.js'
 import { isEndpointUrl, MAX_URL_LENGTH } from './address-guard.js'
 import { DISABLED_REASONS } from './endpoint-store.js'

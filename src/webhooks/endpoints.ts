@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
 import { appendAuditEntry, type AuditActor } from '../audit/audit-entry.js'
 import type { Config } from '../core/config/config.js'
-import { createSecretCipher } from '../core/config/secret-cipher.js'
+import { createSecretCipher } from '../core/config/secrets.js'
 import { Problem } from '../core/http/problem.js'
 import { DAY_MS } from '../core/time.js'
 import type { Database, Queryable } from '../database/database.js'
@@ -36,16 +36,19 @@ import {
   type EndpointChanges,
   type WebhookEndpoint,
 } from './endpoint-store.js'
-import { createHttpDelivery, type Options as DeliveryOptions } from './http-delivery.js'
 import { createQrCodeEvents } from './qr-code-events.js'
-import { generateSecret } from './signature.js'
 import {
   buildOrderMessage,
   buildTestMessage,
   eraseDeliveries,
+  generateSecret,
   getQueue,
 } from './webhook-message.js'
-import { createWebhookSender } from './webhook-sender.js'
+import {
+  createHttpDelivery,
+  createWebhookSender,
+  type Options as DeliveryOptions,
+} from './webhook-sender.js'
 
 export const MAX_ENDPOINTS = 50
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { Queryable } from '../database/database.js'
 import { toErased } from '../orders/erase-order.js'
 import { ORDER_EVENT_TYPES, type OrderEvent, type OrderEventType } from '../orders/order-event.js'
@@ -99,3 +99,29 @@ export const eraseDeliveries = (tx: Queryable, orderId: string): Promise<void> =
     const body = payload as WebhookBody
     return { ...body, data: toErased(body.data as Order) }
   })
+
+const SECRET_PREFIX = 'whsec_'
+const SECRET_BYTES = 32
+
+/** Generates a signing secret in the format of Standard Webhooks. */
+export const generateSecret = (): string =>
+  SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+
+/**
+ * Signs a message (Standard Webhooks, version 1); returns the `webhook-signature` header, with a
+ * signature for each secret.
+ *
+ * @param timestamp Unix time, seconds
+ */
+export function signMessage(
+  secrets: readonly string[],
+  { id, timestamp, body }: { id: string; timestamp: number; body: string },
+): string {
+  return secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+      const hmac = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`)
+      return `v1,${hmac.digest('base64')}`
+    })
+    .join(' ')
+}

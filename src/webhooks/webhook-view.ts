@@ -1,8 +1,7 @@
 import type { Formatters } from '../core/formatting/formatters.js'
-import { isObject } from '../core/validation/is-object.js'
-import { buildMessageView, toTime } from '../outbox/message-view.js'
+import { isObject } from '../core/validation/formats.js'
 import type { MessageState } from '../outbox/messages.js'
-import type { Delivery } from '../outbox/read-messages.js'
+import { buildMessageView, toTime, type Delivery } from '../outbox/read-messages.js'
 import type { DisabledReason, WebhookEndpoint } from './endpoint-store.js'
 
 export const WEBHOOKS_URL = '/admin/settings/webhooks'

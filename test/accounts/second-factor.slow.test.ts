@@ -1,6 +1,6 @@
 import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
-import { createIdentifierHasher } from '../../src/core/config/signer.js'
+import { createIdentifierHasher } from '../../src/core/config/secrets.js'
 import { createAccount } from '../support/accounts.js'
 import { SECRET, startApp, temporaryFolder } from '../support/app.js'
 import { startMailService } from '../support/mail-service.js'

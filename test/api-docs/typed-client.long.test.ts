@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
-import { projectRoot } from '../../src/core/config/project-root.js'
+import { projectRoot } from '../../src/core/config/config-part.js'
 import { startOrderApi } from '../support/order-api.js'
 
 const PROGRAM = 'typed-client.ts'

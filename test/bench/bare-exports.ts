@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import ExcelJS from 'exceljs'
-import { getDatabasePath } from '../../src/database/database-path.js'
+import { getDatabasePath } from '../../src/database/database-config.js'
 import { openReadOnly } from '../../src/database/open-database.js'
-import { createExcelColumns } from '../../src/exports/excel-columns.js'
+import { createExcelColumns } from '../../src/exports/excel-file.js'
 import { READ_COLUMNS, toOrder, type ReadRow } from '../../src/orders/store/order-row.js'
 
 // The baseline for exports, with the libraries alone: SQLite rows joined into lines, and the

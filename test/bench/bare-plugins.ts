@@ -24,7 +24,7 @@ import 'pg'
 import { collectDefaultMetrics } from 'prom-client'
 import 'qrcode'
 import 'temporal-polyfill'
-import { projectRoot } from '../../src/core/config/project-root.js'
+import { projectRoot } from '../../src/core/config/config-part.js'
 
 // The baseline for startup time and memory: the plugins and libraries that Clearwake loads at
 // startup, and nothing else.

@@ -1,8 +1,7 @@
-import { getDatabasePath } from '../../src/database/database-path.js'
+import { getDatabasePath } from '../../src/database/database-config.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import type { Order } from '../../src/orders/order.js'
-import { importMany } from '../../src/orders/store/import-many.js'
-import { StagedOrders } from '../../src/orders/store/staged-orders.js'
+import { importMany, StagedOrders } from '../../src/orders/store/import-many.js'
 import { typicalOrders } from '../support/orders.js'
 
 /** Mulberry32: a deterministic random number generator. */

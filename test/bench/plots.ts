@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../../src/core/config/project-root.js'
+import { projectRoot } from '../../src/core/config/config-part.js'
 import { renderLinePlot, type Line, type Plot } from './line-plot.js'
 
 // Plots the results of the benchmarks for the documentation.

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, type } from 'node:os'
 import { dirname, join } from 'node:path'
-import { projectRoot } from '../../src/core/config/project-root.js'
+import { projectRoot } from '../../src/core/config/config-part.js'
 
 const LIBRARIES = [
   '@fastify/http-proxy',

@@ -5,7 +5,7 @@ import t from 'tap'
 import type { Estimate } from '../../src/calculator/estimate-schema.js'
 import type { FactorValue } from '../../src/calculator/factors/edition.js'
 import { EDITION_IDS, EDITIONS, LATEST_EDITION } from '../../src/calculator/factors/editions.js'
-import { projectRoot } from '../../src/core/config/project-root.js'
+import { projectRoot } from '../../src/core/config/config-part.js'
 import { postJson, startApp } from '../support/app.js'
 
 interface PublishedValues {

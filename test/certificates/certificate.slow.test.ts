@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { openCertificateFonts } from '../../src/certificates/certificate-fonts.js'
 import { drawCertificate, type CertificateSheet } from '../../src/certificates/draw-certificate.js'
 import { fitText } from '../../src/certificates/fit-text.js'
-import { getDatabasePath } from '../../src/database/database-path.js'
+import { getDatabasePath } from '../../src/database/database-config.js'
 import type { Order } from '../../src/orders/order.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import {

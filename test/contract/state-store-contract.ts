@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { KeyValueStore } from '../../src/database/state-store/key-value-store.js'
+import type { KeyValueStore } from '../../src/database/state-store/state-store.js'
 import { waitUntil } from '../support/wait-for.js'
 
 /** Tests that apply to every state store. */

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createAdmissionQueue } from '../../src/core/server/admission-queue.js'
+import { createAdmissionQueue } from '../../src/core/server/load-shedding.js'
 
 const MAX_WAIT_MS = 60_000
 

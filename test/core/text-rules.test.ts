@@ -5,8 +5,11 @@ import {
   suggestEmail,
   toMailbox,
 } from '../../src/core/validation/email-address.js'
-import { removeInvisible } from '../../src/core/validation/invisible-characters.js'
-import { findTextError, findTextLineError } from '../../src/core/validation/text-rules.js'
+import {
+  findTextError,
+  findTextLineError,
+  removeInvisible,
+} from '../../src/core/validation/text-rules.js'
 import { decodePrefillData, encodePrefillData } from '../../src/qr-codes/prefill-codec.js'
 import { postJson, startApp } from '../support/app.js'
 import { TYPICAL_CALCULATIONS } from '../support/calculations.js'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/core/config/project-root.js'
+import { projectRoot } from '../../src/core/config/config-part.js'
 
 // EU Directive 2024/825 forbids claims, based on offsetting, that a product has a neutral, reduced
 // or positive impact. No text may say that a trip or its emissions are offset, neutral,

@@ -6,9 +6,12 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import t from 'tap'
-import type { ExportRequest } from '../../src/exports/export-request.js'
-import { CHUNK_BYTES, startExportWorker } from '../../src/exports/export-thread.js'
-import { createOrderExports } from '../../src/exports/order-exports.js'
+import {
+  CHUNK_BYTES,
+  startExportWorker,
+  type ExportRequest,
+} from '../../src/exports/export-thread.js'
+import { createOrderExports } from '../../src/exports/stream-orders.js'
 import { temporaryFolder } from '../support/app.js'
 import { startExportApp } from '../support/export-app.js'
 import { fillStore } from '../support/order-store.js'

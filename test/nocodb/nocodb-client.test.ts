@@ -4,8 +4,11 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createKeyedMutex } from '../../src/database/state-store/keyed-mutex.js'
-import { createNocoDbClient, type NocoDbRequest } from '../../src/nocodb/nocodb-client.js'
-import { NocoDbError } from '../../src/nocodb/nocodb-error.js'
+import {
+  createNocoDbClient,
+  NocoDbError,
+  type NocoDbRequest,
+} from '../../src/nocodb/nocodb-client.js'
 
 const TOKEN = 'the-token-of-the-tests'
 

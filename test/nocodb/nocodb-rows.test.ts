@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { encodeCell } from '../../src/nocodb/cell-codec.js'
 import {
   DEFAULT_TITLES,
+  encodeCell,
   ORDER_FIELDS,
   type OrderField,
   type Row,

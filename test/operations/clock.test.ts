@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/core/config/project-root.js'
+import { projectRoot } from '../../src/core/config/config-part.js'
 import { postJson, temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 import { startService } from '../support/service.js'

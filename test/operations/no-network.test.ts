@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/core/config/project-root.js'
+import { projectRoot } from '../../src/core/config/config-part.js'
 import { temporaryFolder } from '../support/app.js'
 
 /** A network namespace with loopback only; root needs no further privileges. */

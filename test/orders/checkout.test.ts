@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { getDatabasePath } from '../../src/database/database-path.js'
+import { getDatabasePath } from '../../src/database/database-config.js'
 import { migratePostgres } from '../../src/database/postgres-migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import {
@@ -7,8 +7,8 @@ import {
   findTermsDifferences,
   wasEnded,
 } from '../../src/orders/accepted-terms.js'
-import { hashOrder } from '../../src/orders/idempotency-hashes.js'
 import type { Checkout } from '../../src/orders/order-checkout.js'
+import { hashOrder } from '../../src/orders/order-command.js'
 import {
   getTransitions,
   inferStatusFields,

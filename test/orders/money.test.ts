@@ -1,7 +1,7 @@
 import t from 'tap'
 import { formatMoney, getMinorUnitDigits } from '../../src/core/formatting/money-formatter.js'
 import { CURRENCIES } from '../../src/core/validation/formats.js'
-import { formatAmountInput, parseAmount } from '../../src/orders/pages/money-input.js'
+import { formatAmountInput, parseAmount } from '../../src/orders/pages/order-fields.js'
 import { newOrder } from '../support/order-store.js'
 import { startTwoAdmins } from '../support/page-client.js'
 

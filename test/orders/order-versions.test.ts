@@ -1,7 +1,7 @@
 import t from 'tap'
+import { listVersions } from '../../src/orders/accepted-terms.js'
 import { applyChanges, cancelOrder, createFirstVersion } from '../../src/orders/change-order.js'
 import { undoLastChange } from '../../src/orders/order-command.js'
-import { listVersions } from '../../src/orders/order-versions.js'
 import type { HistoryEntry, Order } from '../../src/orders/order.js'
 import { newOrder } from '../support/order-store.js'
 

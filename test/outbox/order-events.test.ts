@@ -13,7 +13,7 @@ import {
 } from '../../src/orders/order-events/event-dispatcher.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
 import { enqueueMessage, requeueMessage } from '../../src/outbox/messages.js'
-import { createOutboxWorker } from '../../src/outbox/outbox-worker.js'
+import { createOutboxWorker } from '../../src/outbox/outbox.js'
 import { getMessage, listMessages } from '../../src/outbox/read-messages.js'
 import { temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'

@@ -8,7 +8,7 @@ import {
   requeueMessage,
   type NewMessage,
 } from '../../src/outbox/messages.js'
-import { createOutboxWorker, type SendResult } from '../../src/outbox/outbox-worker.js'
+import { createOutboxWorker, type SendResult } from '../../src/outbox/outbox.js'
 import { getMessage, listAttempts } from '../../src/outbox/read-messages.js'
 import { startDatabases } from '../support/databases.js'
 import { runOutbox } from '../support/run-outbox.js'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import type { LedgerEntry } from '../../src/demo/fake-provider/provider-ledger.js'
+import type { LedgerEntry } from '../../src/demo/fake-provider/fake-provider.js'
 import {
   autoFulfil,
   getOrder,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { createCircuitBreaker } from '../../src/provider/circuit-breaker.js'
+import { createCircuitBreaker } from '../../src/provider/upstream.js'
 
 /** Replaces the monotonic clock; returns a function that advances it. */
 function mockClock(t: Test): (milliseconds: number) => void {

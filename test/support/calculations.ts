@@ -12,8 +12,8 @@ import {
   type DistanceData,
   type FuelData,
 } from '../../src/calculator/calculator-data.js'
+import { FRAMEWORKS } from '../../src/calculator/factors/edition.js'
 import { BURNT_FUEL_TYPES, type FuelType } from '../../src/calculator/factors/editions.js'
-import { FRAMEWORKS } from '../../src/calculator/factors/frameworks.js'
 import { findImplausibleValues } from '../../src/calculator/validate-calculation.js'
 import { parseImoNumber, type Vessel } from '../../src/calculator/vessel.js'
 

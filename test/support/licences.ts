@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../../src/core/config/project-root.js'
+import { projectRoot } from '../../src/core/config/config-part.js'
 
 export interface Package {
   version?: string

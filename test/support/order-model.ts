@@ -10,7 +10,7 @@ import {
 import type { OrderFilters, OrderSort, SortField } from '../../src/orders/order-filters.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import type { Order } from '../../src/orders/order.js'
-import { formatAmountInput } from '../../src/orders/pages/money-input.js'
+import { formatAmountInput } from '../../src/orders/pages/order-fields.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
 import { searches } from './order-store.js'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
-import type { OutboxWorker } from '../../src/outbox/outbox-worker.js'
+import type { OutboxWorker } from '../../src/outbox/outbox.js'
 
 /** Sends what is due every 5 ms, until the test ends or the returned function is called. */
 export function runOutbox(t: Test, worker: OutboxWorker): () => Promise<void> {

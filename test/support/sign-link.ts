@@ -1,5 +1,5 @@
 import type { CalculatorType } from '../../src/calculator/calculator-data.js'
-import { createSigner } from '../../src/core/config/signer.js'
+import { createSigner } from '../../src/core/config/secrets.js'
 import { SECRET } from './app.js'
 
 /** Signs the data of a link, as every release must. */

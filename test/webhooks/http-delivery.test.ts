@@ -6,7 +6,7 @@ import {
   createHttpDelivery,
   parseRetryAfter,
   type Options,
-} from '../../src/webhooks/http-delivery.js'
+} from '../../src/webhooks/webhook-sender.js'
 import { startReceiver } from '../support/webhook-receiver.js'
 
 function openDelivery(t: Test, options: Partial<Options> = {}) {

@@ -4,7 +4,7 @@ import type { Formatters } from '../../core/formatting/formatters.js'
 import { getRequestFormatters } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
 import { DAY_MS } from '../../core/time.js'
-import { toTrimmedText } from '../../core/validation/form-text.js'
+import { toTrimmedText } from '../../core/validation/text-rules.js'
 import { API_KEY_SCOPE_NAMES, API_KEY_SCOPES } from '../permissions.js'
 import { isActive, validateNewApiKey, type ApiKey, type NewApiKeyRequest } from './api-key-store.js'
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import type {
   AuthenticatorTransport,
@@ -7,11 +7,46 @@ import type {
 } from '@simplewebauthn/server'
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { createSigner } from '../../core/config/secrets.js'
 import { Problem } from '../../core/http/problem.js'
-import { parseJson } from '../../core/validation/is-object.js'
-import { checker } from '../../core/validation/validator.js'
+import { checker } from '../../core/validation/field-errors.js'
+import { parseJson } from '../../core/validation/formats.js'
+import type { KeyValueStore } from '../../database/state-store/state-store.js'
 import type { Passkey, SecondFactorStore } from './second-factor-store.js'
-import { createChallenges } from './webauthn-challenges.js'
+
+const TTL_MS = 5 * 60_000
+const NONCE_BYTES = 16
+
+/**
+ * Signed WebAuthn challenges. Nothing is stored until a browser returns a challenge, because anyone
+ * can request challenges.
+ */
+function createChallenges(secrets: readonly [string, ...string[]], stateStore: KeyValueStore) {
+  const signer = createSigner(secrets, 'webauthn challenge v1')
+  const sign = (purpose: string, nonce: string, expiresAt: string): string =>
+    signer.sign(JSON.stringify([purpose, nonce, expiresAt]))
+
+  return {
+    /** @param purpose the action, and the account if it is known */
+    issue(purpose: string): Uint8Array<ArrayBuffer> {
+      const nonce = randomBytes(NONCE_BYTES).toString('base64url')
+      const expiresAt = (Date.now() + TTL_MS).toString(36)
+      const text = [nonce, expiresAt, sign(purpose, nonce, expiresAt)].join('.')
+      return new TextEncoder().encode(text)
+    },
+
+    /** Whether a returned challenge is valid for a purpose; `true` at most once per challenge. */
+    async consume(purpose: string, challenge: unknown): Promise<boolean> {
+      if (typeof challenge !== 'string') return false
+      const parts = Buffer.from(challenge, 'base64url').toString().split('.')
+      const [nonce = '', expiresAt = '', signature = ''] = parts
+      const isSigned = signer.verify(JSON.stringify([purpose, nonce, expiresAt]), signature)
+      if (!isSigned || parseInt(expiresAt, 36) <= Date.now()) return false
+      const budget = { limit: 1, windowMs: TTL_MS }
+      return (await stateStore.consume(`webauthn:${nonce}`, budget)) === 0
+    },
+  }
+}
 
 /** Base64url of at most 1,023 bytes (WebAuthn level 3, 7.1) */
 const CredentialId = Type.String({ pattern: '^[\\w-]{1,1364}$' })

@@ -18,7 +18,7 @@ import {
 import { STRIPE } from '../../payments/payment.js'
 import { AUTO_FULFILMENT } from '../../provider/fulfilment/auto-fulfilment.js'
 import { GUEST } from '../place-order.js'
-import pages from './guest-mail-pages.js'
+import pages, { buildOrderMailsView, describeMails } from './guest-mail-pages.js'
 import {
   enqueueMail,
   eraseMails,
@@ -30,7 +30,6 @@ import {
   type MailType,
 } from './guest-mail-types.js'
 import { createMailSender } from './mail-sender.js'
-import { buildOrderMailsView, describeMails } from './mail-view.js'
 
 /** Who changes orders without a person who may undo the change. */
 const AUTOMATIC_ACTORS: readonly string[] = [GUEST, STRIPE, AUTO_FULFILMENT]

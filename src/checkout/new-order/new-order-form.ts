@@ -8,10 +8,10 @@ import { calculateEstimate } from '../../calculator/estimate.js'
 import { parseDateTime } from '../../core/formatting/day-calendar.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { formatUnambiguous } from '../../core/formatting/number-input.js'
-import { truncateText } from '../../core/formatting/truncate-text.js'
+import { truncateText } from '../../core/formatting/text.js'
 import { NewOrder } from '../../orders/order.js'
-import { formatAmountInput } from '../../orders/pages/money-input.js'
 import {
+  formatAmountInput,
   normalizeFieldValue,
   ORDER_FIELDS,
   parseFields,
@@ -19,7 +19,7 @@ import {
 } from '../../orders/pages/order-fields.js'
 import { checker } from '../../orders/validators.js'
 import type { PricedPortfolio } from '../../provider/portfolio-prices.js'
-import { getPaidPerTonne, priceMass, type GetPriceTerms, type PriceResult } from '../price-trip.js'
+import { getPaidPerTonne, priceMass, type GetPriceTerms, type PriceResult } from '../prices.js'
 
 const check = checker(NewOrder)
 

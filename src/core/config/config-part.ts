@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { Type, type Static, type TObject, type TProperties } from '@sinclair/typebox'
 
 /** The environment variables of a feature. */
@@ -76,3 +78,13 @@ export class ConfigError extends Error {
     super(['Clearwake cannot start with this configuration:', ...lines].join('\n'))
   }
 }
+
+function findPackageRoot(folder: string): string {
+  if (existsSync(join(folder, 'package.json'))) return folder
+  const parent = dirname(folder)
+  if (parent === folder) throw new Error('no package.json in a parent directory')
+  return findPackageRoot(parent)
+}
+
+/** Directory of templates, static files and packages; the compiled code is below it. */
+export const projectRoot = findPackageRoot(import.meta.dirname)

@@ -3,7 +3,7 @@ import { extname } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { isLoopback, isValidTrustProxy } from '../http/client-address.js'
 import { isEmail } from '../validation/email-address.js'
-import { stringEnum } from '../validation/schema-types.js'
+import { stringEnum } from '../validation/formats.js'
 import {
   limit,
   optional,

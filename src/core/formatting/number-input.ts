@@ -1,4 +1,4 @@
-import { toAsciiNumerals } from './fold-text.js'
+import { toAsciiNumerals } from './text.js'
 
 export type ParsedNumber =
   /** `isAmbiguous`: whether the decimal separator of the locale decided how to read the number */

@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { getOwn } from '../validation/is-object.js'
+import { getOwn } from '../validation/formats.js'
 
 declare module 'fastify' {
   interface FastifyReply {

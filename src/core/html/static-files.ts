@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import serveStatic from '@fastify/static'
 import fp from 'fastify-plugin'
-import { projectRoot } from '../config/project-root.js'
+import { projectRoot } from '../config/config-part.js'
 import { Problem } from '../http/problem.js'
 
 declare module 'fastify' {

@@ -10,7 +10,7 @@ import type {
 } from 'fastify'
 import fp from 'fastify-plugin'
 import FindMyWay, { type HTTPMethod } from 'find-my-way'
-import { buildErrorPage } from '../html/error-page.js'
+import { buildErrorPage } from '../html/views.js'
 import {
   createUnexpectedProblem,
   createValidationProblem,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { timingSafeEqualText } from '../config/signer.js'
+import { timingSafeEqualText } from '../config/secrets.js'
 import { isLoopback } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
 import type { Readiness, ReadinessCheck } from './telemetry.js'

@@ -3,7 +3,7 @@ import fastJsonStringify, { type Schema } from 'fast-json-stringify'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { Problem } from '../http/problem.js'
-import type { Validators } from '../validation/validator.js'
+import type { Validators } from '../validation/field-errors.js'
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
 

@@ -1,7 +1,6 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { Type, type StringOptions } from '@sinclair/typebox'
-import { removeInvisible } from './invisible-characters.js'
-import { isTextLine } from './text-rules.js'
+import { isTextLine, removeInvisible } from './text-rules.js'
 
 /** Excludes characters with a meaning in address lists and in ADMIN_ACCOUNTS. */
 const EMAIL = /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,255}$/u

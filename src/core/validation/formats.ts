@@ -1,3 +1,4 @@
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { isEmail, isInternetEmail } from './email-address.js'
 import { findTextError, findTextLineError, isTextLine } from './text-rules.js'
 
@@ -43,4 +44,36 @@ export const FORMATS: Record<string, (text: string) => boolean> = {
   currency: isCurrency,
   date: isDate,
   'date-time': isDateTime,
+}
+
+/** Schema for one of several strings; reports one error, not one per literal as a union does. */
+export const stringEnum = <T extends string>(values: readonly T[], options: object = {}) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...options })
+
+/** Schema that also accepts `null`. */
+export const nullable = <S extends TSchema>(schema: S) =>
+  Type.Unsafe<Static<S> | null>({
+    ...schema,
+    type: [schema.type as string, 'null'],
+    ...(Array.isArray(schema.enum) ? { enum: [...(schema.enum as unknown[]), null] } : {}),
+  })
+
+/** Whether a value is a JSON object: not an array, not `null`. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Looks a name from outside up in a record; `undefined` if the record has no such entry. Indexing
+ * would also find properties that every object has, such as `constructor`.
+ */
+export const getOwn = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(record, name) ? record[name] : undefined
+
+/** Parses JSON from outside; `undefined` if it is invalid. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -1,11 +1,71 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { timingSafeEqualText } from '../../core/config/signer.js'
-import { checker } from '../../core/validation/validator.js'
+import { timingSafeEqualText } from '../../core/config/secrets.js'
+import { checker } from '../../core/validation/field-errors.js'
+import { calculatePrice } from '../../orders/amount.js'
 import { OffsetOrderRequest } from '../../provider/provider-schemas.js'
 import { PORTFOLIOS, type FakePortfolio } from './portfolios.js'
-import { calculateOrderPrice, createLedger, type Ledger } from './provider-ledger.js'
+
+export interface LedgerEntry {
+  id: string
+  createdAt: string
+  tons: number
+  portfolioId: number
+  amountCharged: number
+  currency: string
+  note: string | null
+  onBehalfOfName?: string
+  source: 'API'
+}
+
+/** Price of an order, minor units. */
+const calculateOrderPrice = (
+  tons: number,
+  { pricePerTonMinor: amountMinor, currency }: FakePortfolio,
+): number => calculatePrice(tons, { amountMinor, currency }).amountMinor
+
+/** The orders of the fake provider and the credit that pays for them. */
+interface Ledger {
+  readonly orders: readonly LedgerEntry[]
+  /** Remaining credit, minor units */
+  credit: number
+  /** Adds an order; `null` if the credit is insufficient. */
+  add(
+    order: Pick<LedgerEntry, 'tons' | 'note' | 'onBehalfOfName'>,
+    portfolio: FakePortfolio,
+  ): LedgerEntry | null
+  /** Adds existing orders, such as demo data. */
+  load(entries: LedgerEntry[]): void
+}
+
+/** @param firstId the ID of the first order, unless an earlier order has a higher one */
+function createLedger(credit: number, firstId = 1): Ledger {
+  const orders: LedgerEntry[] = []
+  return {
+    orders,
+    credit,
+    add({ tons, note, onBehalfOfName }, portfolio) {
+      const amountCharged = calculateOrderPrice(tons, portfolio)
+      if (amountCharged > this.credit) return null
+      this.credit -= amountCharged
+      const entry: LedgerEntry = {
+        id: String(Math.max(firstId - 1, ...orders.map(({ id }) => Number(id) || 0)) + 1),
+        createdAt: new Date().toISOString(),
+        tons,
+        portfolioId: portfolio.id,
+        amountCharged,
+        currency: portfolio.currency,
+        note,
+        ...(onBehalfOfName === undefined ? {} : { onBehalfOfName }),
+        source: 'API',
+      }
+      orders.push(entry)
+      return entry
+    },
+    load: (entries) => void orders.push(...entries),
+  }
+}
 
 /**
  * Simulated failure: an error status for every request, no response, a closed connection, or a list

@@ -3,16 +3,55 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import { timingSafeEqualText } from '../../core/config/signer.js'
+import { timingSafeEqualText } from '../../core/config/secrets.js'
 import { renderCheckoutPage } from './checkout-page.js'
 import { createEventSender, type EventSender } from './event-sender.js'
-import { getGroup, getText, parseParameters, toTexts, type Parameters } from './form-parameters.js'
 import {
   createLedger,
   StripeApiError,
   type FakeSession,
   type StripeLedger,
 } from './stripe-ledger.js'
+
+interface Parameters {
+  [name: string]: string | Parameters | undefined
+}
+
+/** Parses a form with nested names, such as `line_items[0][quantity]=1`. */
+function parseParameters(body: string): Parameters {
+  const root: Parameters = Object.create(null) as Parameters
+  for (const [name, value] of new URLSearchParams(body)) {
+    const path = name.split('[').map((part) => part.replace(/\]$/, ''))
+    const last = path.pop() ?? ''
+    let parent = root
+    for (const part of path) {
+      const child = parent[part]
+      const next = typeof child === 'object' ? child : (Object.create(null) as Parameters)
+      parent[part] = next
+      parent = next
+    }
+    parent[last] = value
+  }
+  return root
+}
+
+const getText = (parameters: Parameters | undefined, name: string): string | null => {
+  const value = parameters?.[name]
+  return typeof value === 'string' ? value : null
+}
+
+const getGroup = (parameters: Parameters | undefined, name: string): Parameters => {
+  const value = parameters?.[name]
+  return typeof value === 'object' ? value : {}
+}
+
+/** The values of a flat group, such as metadata. */
+const toTexts = (group: Parameters): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(group).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  )
 
 /**
  * Simulated failure of the API: an error status, no response, a closed connection, too little money

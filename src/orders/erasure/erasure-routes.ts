@@ -5,8 +5,8 @@ import { getNumberFormatter } from '../../core/formatting/number-formatter.js'
 import { getLocale } from '../../core/http/locale.js'
 import { problemResponses } from '../../core/http/problem.js'
 import { emailAddress } from '../../core/validation/email-address.js'
-import { toText } from '../../core/validation/form-text.js'
-import { checker } from '../../core/validation/validator.js'
+import { checker } from '../../core/validation/field-errors.js'
+import { toText } from '../../core/validation/text-rules.js'
 import { isErased } from '../erase-order.js'
 
 /** A customer whose personal data is to be erased. */

@@ -1,8 +1,12 @@
 import type { Database } from '../../database/database.js'
 import { DIALECTS } from '../store/dialect.js'
-import { findConflicts, importMany } from '../store/import-many.js'
-import { StagedOrders, type ImportConflict } from '../store/staged-orders.js'
-import { parseHeader } from './csv-header.js'
+import {
+  findConflicts,
+  importMany,
+  StagedOrders,
+  type ImportConflict,
+} from '../store/import-many.js'
+import { parseHeader } from './csv-reader.js'
 import { createImportErrors, type ImportErrors } from './import-errors.js'
 import { readRecords } from './read-records.js'
 import { toImportedOrder, validateRow } from './validate-row.js'

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { findWrongSeparator, hasColumnName } from './csv-header.js'
-import { createCsvReader, type CsvRecord } from './csv-reader.js'
+import { createCsvReader, findWrongSeparator, hasColumnName, type CsvRecord } from './csv-reader.js'
 import { readWorkbook } from './excel-reader.js'
 import type { ImportError } from './import-errors.js'
 

@@ -1,12 +1,12 @@
-import { unescapeFormula } from '../../core/formatting/formula-escaping.js'
+import { unescapeFormula } from '../../core/formatting/text.js'
 import type { FieldError } from '../../core/validation/field-errors.js'
-import { parseJson } from '../../core/validation/is-object.js'
+import { parseJson } from '../../core/validation/formats.js'
 import { createFirstVersion } from '../change-order.js'
 import { inferPaidAt } from '../order-status.js'
 import { ImportedOrder } from '../order.js'
-import type { StagedOrder } from '../store/staged-orders.js'
+import type { StagedOrder } from '../store/import-many.js'
 import { checker, findTimestampErrors, validateNewOrder } from '../validators.js'
-import type { Column, Header } from './csv-header.js'
+import type { Column, Header } from './csv-reader.js'
 
 const check = checker(ImportedOrder)
 

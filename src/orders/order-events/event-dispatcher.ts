@@ -7,7 +7,7 @@ import {
   getMessageId,
   UNSENT_STATES,
 } from '../../outbox/messages.js'
-import type { Sender } from '../../outbox/outbox-worker.js'
+import type { Sender } from '../../outbox/outbox.js'
 import { countMessages } from '../../outbox/read-messages.js'
 import { isErased, toErased } from '../erase-order.js'
 import type { OrderEvent } from '../order-event.js'

@@ -3,9 +3,9 @@ import fp from 'fastify-plugin'
 import { getFormatters, type Formatters } from '../../core/formatting/formatters.js'
 import { getLocale } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
-import { buildMessageView } from '../../outbox/message-view.js'
 import { requeueMessage, UNSENT_STATES } from '../../outbox/messages.js'
 import {
+  buildMessageView,
   getMessage,
   listMessages,
   readDeliveries,

@@ -2,7 +2,7 @@ import { parse } from 'node:querystring'
 import { setImmediate as yieldToOtherRequests } from 'node:timers/promises'
 import { Problem } from '../../core/http/problem.js'
 import { joinWithOr, toInlineLabel } from '../labels.js'
-import { getFilters, parseListQuery } from '../list-query.js'
+import { getFilters, parseListQuery } from '../order-filters.js'
 import { toLiveStatus, type LiveStatus, type OrderStatus } from '../order-status.js'
 import type { Order } from '../order.js'
 import {

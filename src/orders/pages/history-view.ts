@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Formatters } from '../../core/formatting/formatters.js'
-import { getOwn } from '../../core/validation/is-object.js'
+import { getOwn } from '../../core/validation/formats.js'
 import {
   ATTEMPT_FIELD,
   findConfirmedAttempt,
+  findDifferences,
   findLatestAttempt,
   type FulfilmentAttempt,
 } from '../attempt.js'
 import { ERASURE_FIELD } from '../erase-order.js'
 import { STATUS_LABELS } from '../labels.js'
 import type { FieldChange, HistoryEntry, Order } from '../order.js'
-import { findDifferences } from '../verify-response.js'
 
 /** A changed field; `from` is `null` if a value was added, `to` is `null` if it was removed. */
 interface ChangeView {

@@ -14,15 +14,15 @@ import {
   getContextListUrl,
   parseListContext,
   type ListContext,
-} from './list-context.js'
-import { formatTotal } from './list-pagination.js'
-import { buildCurrencyChoices } from './money-input.js'
+} from './list-filters.js'
+import { formatTotal } from './list-view.js'
 import {
   createOrderExtensions,
   type Notice,
   type OrderData,
   type OrderPageState,
 } from './order-extensions.js'
+import { buildCurrencyChoices } from './order-fields.js'
 import { buildOrderView } from './order-view.js'
 
 export interface OrderRoute {

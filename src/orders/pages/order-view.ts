@@ -1,20 +1,27 @@
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { findLatestAttempt, isUnresolved } from '../attempt.js'
 import { isErased } from '../erase-order.js'
-import { formatRetirementDate, joinWithOr, STATUS_LABELS, toInlineLabel } from '../labels.js'
+import {
+  formatRetirementDate,
+  joinWithOr,
+  METHOD_LABELS,
+  ORIGIN_LABELS,
+  STATUS_LABELS,
+  toInlineLabel,
+} from '../labels.js'
 import {
   getStatusBeforeCancellation,
   getTransitions,
   toLiveStatus,
   type OrderStatus,
 } from '../order-status.js'
+import { describeShare } from '../order-trip.js'
 import type { Order } from '../order.js'
 import {
   getEditPermission,
   getStatusPermission,
   RECALCULATED_FIELDS,
 } from '../status-permission.js'
-import { buildCheckoutRows } from './checkout-view.js'
 import { describeConsequences, simulateChanges, type DescribeConsequences } from './consequences.js'
 import {
   EDIT_GROUP_NAMES,
@@ -24,11 +31,98 @@ import {
   type EditGroup,
 } from './edit-form.js'
 import { buildHistoryView } from './history-view.js'
-import { buildContextUrl } from './list-context.js'
-import { findNextStep } from './next-step.js'
-import type { Notice, OrderData, OrderPageState, OrderSections } from './order-extensions.js'
+import { buildContextUrl } from './list-filters.js'
+import {
+  SECTION_PLACES,
+  type NextStep,
+  type Notice,
+  type OrderData,
+  type OrderPageState,
+  type OrderSections,
+} from './order-extensions.js'
 import { buildFieldViews, getFieldValues, type FieldValues } from './order-fields.js'
 import { buildTripView } from './trip-view.js'
+
+interface Row {
+  label: string
+  value: string
+}
+
+const toRow = (label: string, value: string | null): Row[] =>
+  value === null ? [] : [{ label, value }]
+
+/** How an order was created, and the guest's choices; empty if unknown. */
+function buildCheckoutRows(
+  { origin, checkout, currency, calculatorData }: Order,
+  format: Formatters,
+): Row[] {
+  if (origin === null) return []
+  const created = { label: 'Created by', value: ORIGIN_LABELS[origin] }
+  if (checkout === null) return [created]
+  const { offsetMinor, serviceFeeMinor } = checkout
+  const quotedIn = checkout.currency ?? currency
+  return [
+    created,
+    ...toRow('Payment', METHOD_LABELS[checkout.paymentMethod]),
+    ...toRow('Portfolio', checkout.portfolioName),
+    ...toRow('Share', describeShare(checkout, calculatorData?.guests, format.numbers)),
+    ...toRow('Quoted credits', format.money(offsetMinor, quotedIn)),
+    ...toRow('Quoted service fee', format.money(serviceFeeMinor, quotedIn)),
+    ...toRow('Name on the certificate', checkout.beneficiary),
+    ...toRow('Certificate', checkout.isPublic ? 'May be published' : 'Not to be published'),
+    ...toRow('Company', checkout.company),
+    ...toRow('VAT ID', checkout.vatId),
+  ]
+}
+
+/** The next step of an order by its status alone; `null` if there is none. */
+function findStatusStep(order: Order): NextStep | null {
+  if (order.status === 'pending') {
+    return {
+      title: 'Waiting for payment',
+      text:
+        order.checkout?.paymentMethod === 'stripe'
+          ? 'The order is marked as paid when Stripe reports the payment. Mark it yourself only if the customer pays another way.'
+          : 'Mark the order as paid when you have received the payment.',
+      action: { type: 'status', status: 'paid' },
+    }
+  }
+  if (order.status !== 'paid' && order.status !== 'processing') return null
+  if (order.orderSourceId !== null) {
+    return {
+      title: 'Placed with the provider',
+      text: 'Mark the order as fulfilled when the customer has received proof of the retirement.',
+      action: { type: 'status', status: 'fulfilled' },
+    }
+  }
+  if (order.retirement !== null) {
+    return {
+      title: 'The carbon credits are retired',
+      text: 'Mark the order as fulfilled.',
+      action: { type: 'status', status: 'fulfilled' },
+    }
+  }
+  return order.status === 'paid'
+    ? {
+        title: 'Paid',
+        text: 'Start processing when you order the carbon credits.',
+        action: { type: 'status', status: 'processing' },
+      }
+    : {
+        title: 'In progress',
+        text: 'Mark the order as fulfilled when the carbon credits have been retired.',
+        action: { type: 'status', status: 'fulfilled' },
+      }
+}
+
+/** Determines the next step of an order; `null` if there is none. */
+function findNextStep(order: Order, sections: OrderSections): NextStep | null {
+  for (const place of SECTION_PLACES) {
+    const nextStep = sections[place]?.nextStep
+    if (nextStep !== undefined) return nextStep
+  }
+  return findStatusStep(order)
+}
 
 const GROUP_TITLES: Record<EditGroup, string> = {
   customer: 'Customer',

@@ -1,11 +1,10 @@
 import { parse } from 'node:querystring'
 import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
 import { eraseViewNames } from '../../audit/erase-view-names.js'
-import { removeInvisible } from '../../core/validation/invisible-characters.js'
-import { getOwn } from '../../core/validation/is-object.js'
-import { isTextLine } from '../../core/validation/text-rules.js'
+import { getOwn } from '../../core/validation/formats.js'
+import { isTextLine, removeInvisible } from '../../core/validation/text-rules.js'
 import type { Database } from '../../database/database.js'
-import { buildListUrl, parseListQuery } from '../list-query.js'
+import { buildListUrl, parseListQuery } from '../order-filters.js'
 
 /** A named list of orders, shared by all administrators. */
 export interface SavedView {

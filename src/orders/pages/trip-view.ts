@@ -1,22 +1,76 @@
+import {
+  buildBreakdown,
+  buildFactorViews,
+  buildFrameworkView,
+  withSubscripts,
+} from '../../calculator/breakdown-view.js'
+import { buildCalculationSteps } from '../../calculator/calculation-steps.js'
 import { CALCULATOR_TYPES, type Calculation } from '../../calculator/calculator-data.js'
 import { USE_NAMES } from '../../calculator/describe-trip.js'
+import type { Estimate } from '../../calculator/estimate-schema.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
 import {
+  findEdition,
   FUEL_TYPES,
   getFuelName,
   LATEST_EDITION,
   type FuelType,
 } from '../../calculator/factors/editions.js'
 import { CHOICES, FIELD_NAMES } from '../../calculator/form-view.js'
+import { UNKNOWN_GASES } from '../../calculator/fuel-emissions.js'
+import type { RecordedCalculation } from '../../calculator/recorded-calculation.js'
 import { UNIT_NAMES } from '../../calculator/units.js'
 import { validateCalculation } from '../../calculator/validate-calculation.js'
 import type { Formatters } from '../../core/formatting/formatters.js'
 import { withUnit } from '../../core/formatting/number-formatter.js'
-import { getOwn, isObject } from '../../core/validation/is-object.js'
+import { getOwn, isObject } from '../../core/validation/formats.js'
 import { CALCULATOR_LABELS } from '../labels.js'
 import { describeShare, getMassToOffset, isSameMass, roundToGram } from '../order-trip.js'
 import type { Order } from '../order.js'
-import { estimateTrip } from './trip-estimate.js'
+
+/** A recorded result, with the sources of its factors. */
+function restoreEstimate(calculation: Calculation, recorded: RecordedCalculation): Estimate {
+  const edition = findEdition(recorded.edition)
+  const { factors, lines, ...result } = recorded
+  const estimate = calculateEstimate(calculation, edition ?? LATEST_EDITION)
+  return {
+    ...estimate,
+    ...result,
+    lines: lines.map((line, i) => ({ gases: estimate.lines[i]?.gases ?? UNKNOWN_GASES, ...line })),
+    // The edition is from a later version of Clearwake, so its sources are unknown here.
+    ...(edition === null ? { factors: factors.map((one) => ({ source: '', ...one })) } : {}),
+  }
+}
+
+/**
+ * Calculates a trip's emissions with the newest edition, and formats them with their breakdown.
+ *
+ * @param recorded a recorded calculation to format instead
+ */
+export function estimateTrip(
+  calculation: Calculation,
+  format: Formatters,
+  recorded: RecordedCalculation | null = null,
+) {
+  const { numbers } = format
+  const edition = recorded === null ? LATEST_EDITION : findEdition(recorded.edition)
+  const estimate =
+    recorded === null ? calculateEstimate(calculation) : restoreEstimate(calculation, recorded)
+  const { co2eKg } = estimate
+  return {
+    co2eKg,
+    total: format.kilograms(co2eKg),
+    ...buildBreakdown(calculation, estimate, { unit: 'kg', decimals: 1 }, numbers),
+    kilograms: numbers.decimal(co2eKg, 2),
+    ...buildFrameworkView(estimate, numbers),
+    warnings: estimate.warnings.map(({ message }) => message),
+    method: estimate.method,
+    edition: estimate.edition,
+    dataset: withSubscripts(estimate.dataset),
+    steps: edition === null ? [] : buildCalculationSteps(calculation, numbers, edition),
+    factors: buildFactorViews(estimate.factors, numbers),
+  }
+}
 
 /** Fields whose unit is in another field */
 const UNIT_FIELDS: Record<string, string> = {

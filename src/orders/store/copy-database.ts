@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { createDayCalendar } from '../../core/formatting/day-calendar.js'
-import type { Database, Queryable, SqlValue } from '../../database/database.js'
-import { insertRows } from '../../database/insert-rows.js'
+import {
+  insertRows,
+  type Database,
+  type Queryable,
+  type SqlValue,
+} from '../../database/database.js'
 import { SHARED_TABLES } from '../../database/migrations.js'
 import { DIALECTS } from './dialect.js'
 import { parseOrderNumber } from './import-many.js'

@@ -1,5 +1,4 @@
-import type { Queryable, SqlValue } from '../../database/database.js'
-import { insertRows } from '../../database/insert-rows.js'
+import { insertRows, type Queryable, type SqlValue } from '../../database/database.js'
 import { toGrams } from './search-text.js'
 
 /** Part of a query and its parameters. */

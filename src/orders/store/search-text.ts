@@ -1,4 +1,4 @@
-import { foldText } from '../../core/formatting/fold-text.js'
+import { foldText } from '../../core/formatting/text.js'
 import { listSpellings } from '../../core/validation/email-address.js'
 import { CURRENCIES } from '../../core/validation/formats.js'
 import type { Order } from '../order.js'

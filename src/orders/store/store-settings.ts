@@ -1,5 +1,5 @@
 import { createDayCalendar, isSameTimeZone } from '../../core/formatting/day-calendar.js'
-import { FOLDING_VERSION } from '../../core/formatting/fold-text.js'
+import { FOLDING_VERSION } from '../../core/formatting/text.js'
 import { Problem } from '../../core/http/problem.js'
 import type { Database, Queryable } from '../../database/database.js'
 import { DIALECTS } from './dialect.js'

@@ -1,6 +1,5 @@
 import type { Day, DayCalendar } from '../../core/formatting/day-calendar.js'
-import type { Queryable } from '../../database/database.js'
-import { insertRows } from '../../database/insert-rows.js'
+import { insertRows, type Queryable } from '../../database/database.js'
 import type { OrderRow } from './order-row.js'
 
 /** The columns of an order that are added up. */

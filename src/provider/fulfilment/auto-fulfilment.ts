@@ -9,6 +9,7 @@ import {
 import {
   canBeFulfilled,
   findConfirmedAttempt,
+  findDifferences,
   findLatestAttempt,
   isPlaced,
   isUnresolved,
@@ -21,9 +22,8 @@ import { getMessageOrder } from '../../orders/order-messages.js'
 import { isPaid, type OrderStatus } from '../../orders/order-status.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import { findSharedProviderOrders, type OrderStore } from '../../orders/store/order-store.js'
-import { findDifferences } from '../../orders/verify-response.js'
 import { enqueueMessage, eraseMessages, getMessageId, type Message } from '../../outbox/messages.js'
-import type { Sender, SendResult } from '../../outbox/outbox-worker.js'
+import type { Sender, SendResult } from '../../outbox/outbox.js'
 import type { Fulfilment } from './fulfil-orders.js'
 import type { FulfilResult } from './provider-requests.js'
 

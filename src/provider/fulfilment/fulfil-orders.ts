@@ -7,12 +7,12 @@ import {
   isUnresolved,
   listAttempts,
   listRefusedAttempts,
+  toAmount,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
 import { getBeneficiary } from '../../orders/erase-order.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import type { ChangeContext, OrderStore } from '../../orders/store/order-store.js'
-import { toAmount } from '../../orders/verify-response.js'
 import type { OffsetOrder, Portfolio } from '../offset-order.js'
 import type { OffsetOrderSource } from '../order-source-client.js'
 import {

@@ -1,5 +1,5 @@
 import type { Formatters } from '../../core/formatting/formatters.js'
-import { truncateText } from '../../core/formatting/truncate-text.js'
+import { truncateText } from '../../core/formatting/text.js'
 import { getRequestFormatters } from '../../core/http/locale.js'
 import {
   describeTerms,
@@ -7,13 +7,12 @@ import {
   findTermsDifferences,
 } from '../../orders/accepted-terms.js'
 import { calculatePrice, type Amount } from '../../orders/amount.js'
-import { findLatestAttempt, getLostProviderId } from '../../orders/attempt.js'
+import { findLatestAttempt, getLostProviderId, isProportionate } from '../../orders/attempt.js'
 import { joinWithAnd } from '../../orders/labels.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
-import { buildContextUrl, parseListContext } from '../../orders/pages/list-context.js'
+import { buildContextUrl, parseListContext } from '../../orders/pages/list-filters.js'
 import type { OrderRequest } from '../../orders/pages/order-presenter.js'
 import type { OrderStore } from '../../orders/store/order-store.js'
-import { isProportionate } from '../../orders/verify-response.js'
 import type { Portfolio } from '../offset-order.js'
 import type { Fulfilment } from './fulfil-orders.js'
 import { describeProviderFailure, describeQuoteError, NOTHING_ORDERED } from './provider-notices.js'

@@ -3,15 +3,17 @@ import { MINUTE_MS } from '../../core/time.js'
 import {
   canBeFulfilled,
   findConfirmedAttempt,
+  findDifferences,
   findLatestAttempt,
   getLostProviderId,
+  isSameTons,
   isUnresolved,
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
 import { joinWithAnd } from '../../orders/labels.js'
 import type { OrderMessage } from '../../orders/order-messages.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
-import { buildContextUrl, type ListContext } from '../../orders/pages/list-context.js'
+import { buildContextUrl, type ListContext } from '../../orders/pages/list-filters.js'
 import type {
   BuiltSection,
   NextStep,
@@ -19,7 +21,6 @@ import type {
   OrderPageState,
 } from '../../orders/pages/order-extensions.js'
 import type { ProviderOrderRef } from '../../orders/store/order-store.js'
-import { findDifferences, isSameTons } from '../../orders/verify-response.js'
 import type { Fulfilment } from './fulfil-orders.js'
 import type { ProviderNotice } from './provider-notices.js'
 import { getTons } from './provider-requests.js'

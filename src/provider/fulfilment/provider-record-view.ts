@@ -1,11 +1,15 @@
 import type { Formatters } from '../../core/formatting/formatters.js'
-import { truncateText } from '../../core/formatting/truncate-text.js'
+import { truncateText } from '../../core/formatting/text.js'
 import { DEFAULT_CURRENCY, type Amount } from '../../orders/amount.js'
-import { findConfirmedAttempt, findLatestAttempt } from '../../orders/attempt.js'
+import {
+  findConfirmedAttempt,
+  findDifferences,
+  findLatestAttempt,
+  isSameTons,
+  toAmount,
+} from '../../orders/attempt.js'
 import { joinWithAnd } from '../../orders/labels.js'
-import { findOrderNumbers } from '../../orders/order-id.js'
-import type { HistoryEntry, Order } from '../../orders/order.js'
-import { findDifferences, isSameTons, toAmount } from '../../orders/verify-response.js'
+import { findOrderNumbers, type HistoryEntry, type Order } from '../../orders/order.js'
 import type { OffsetOrder, Portfolio } from '../offset-order.js'
 import { getTons } from './provider-requests.js'
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { DEFAULT_CURRENCY, type Amount } from '../../orders/amount.js'
-import type { FulfilmentAttempt } from '../../orders/attempt.js'
-import type { Order } from '../../orders/order.js'
-import type { OrderStore, ProviderOrderRef } from '../../orders/store/order-store.js'
 import {
   findDifferences,
   toAmount,
   type Difference,
+  type FulfilmentAttempt,
   type Purchase,
-} from '../../orders/verify-response.js'
+} from '../../orders/attempt.js'
+import type { Order } from '../../orders/order.js'
+import type { OrderStore, ProviderOrderRef } from '../../orders/store/order-store.js'
 import type { OffsetOrders, Portfolio } from '../offset-order.js'
 import type { OffsetOrderSource, OrderSourceResult } from '../order-source-client.js'
 

@@ -1,12 +1,66 @@
-import type { Style } from 'exceljs'
+import { once, type EventEmitter } from 'node:events'
+import type { Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import ExcelJS, { type Fill, type stream, type Style, type Worksheet } from 'exceljs'
 import { Temporal } from 'temporal-polyfill'
 import { createDayCalendar, type DayCalendar } from '../core/formatting/day-calendar.js'
 import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 import { DAY_MS } from '../core/time.js'
 import { getCalculationValues, toExcelText } from '../orders/export-format.js'
+import type { OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
-import { COUNT, DATE, GAS, getMoneyStyle, MASS, STATUSES, TEXT } from './excel-styles.js'
-import type { ExportedOrder } from './exported-orders.js'
+import type { Batches, ExportedOrder } from './exported-orders.js'
+
+// exceljs finds styles by identity, so each style is created once and shared by all cells.
+
+const createFill = (argb: string): Fill => ({
+  type: 'pattern',
+  pattern: 'solid',
+  fgColor: { argb },
+})
+
+/** Shared by all rows, because exceljs otherwise creates and serialises a style for each row. */
+export const ROW: Partial<Style> = {}
+
+export const HEADER: Partial<Style> = {
+  font: { bold: true, size: 11, color: { argb: 'FFFFFFFF' }, name: 'Calibri', family: 2 },
+  fill: createFill('FF1F3A4D'),
+  alignment: { vertical: 'middle', horizontal: 'left' },
+  border: { bottom: { style: 'thin', color: { argb: 'FF0F1F2A' } } },
+}
+
+/** Format "Text": cells stay text when edited, even if they start with `=`. */
+export const TEXT: Partial<Style> = { numFmt: '@', alignment: { vertical: 'top' } }
+export const DATE: Partial<Style> = { numFmt: 'yyyy-mm-dd hh:mm', alignment: { vertical: 'top' } }
+export const MASS: Partial<Style> = { numFmt: '#,##0.00', alignment: { vertical: 'top' } }
+/** Gases such as N2O weigh grams. */
+export const GAS: Partial<Style> = { numFmt: '#,##0.00####', alignment: { vertical: 'top' } }
+export const COUNT: Partial<Style> = { numFmt: '0', alignment: { vertical: 'top' } }
+
+const createStatusStyle = (argb: string): Partial<Style> => ({ ...TEXT, fill: createFill(argb) })
+
+/** Light enough for black text. */
+export const STATUSES: Record<OrderStatus, Partial<Style>> = {
+  pending: createStatusStyle('FFFFF3CD'),
+  paid: createStatusStyle('FFDCEBFA'),
+  processing: createStatusStyle('FFE8E0F5'),
+  fulfilled: createStatusStyle('FFDDF2DF'),
+  refunded: createStatusStyle('FFFBE3D3'),
+  cancelled: createStatusStyle('FFE6E6E6'),
+}
+
+const moneyStyles = new Map<number, Partial<Style>>()
+
+/** @param digits decimals of the currency */
+export function getMoneyStyle(digits: number): Partial<Style> {
+  let style = moneyStyles.get(digits)
+  if (style === undefined) {
+    const decimals = digits === 0 ? '' : `.${'0'.repeat(digits)}`
+    style = { numFmt: `#,##0${decimals}`, alignment: { vertical: 'top' } }
+    moneyStyles.set(digits, style)
+  }
+  return style
+}
 
 type PaymentValues = NonNullable<ExportedOrder['payment']>
 
@@ -167,4 +221,120 @@ export function createExcelColumns(timeZone: string): ExcelColumn[] {
     gas('N₂O', 'n2oKg'),
     gas('Biogenic CO₂', 'biogenicCo2Kg'),
   ]
+}
+
+declare module 'exceljs' {
+  interface Worksheet {
+    /** Buffer of a streamed sheet, piped into the zip archive. */
+    readonly stream: { pipes: readonly SheetOutput[] }
+  }
+  interface Row {
+    /** Default style of the cells of the row. */
+    style: Partial<Style>
+  }
+}
+
+/** exceljs ignores back-pressure, so the length of its output buffer is checked instead. */
+interface SheetOutput extends EventEmitter {
+  _writableState: { length: number }
+}
+
+const MAX_BUFFERED_BYTES = 512 * 1024
+/** Yield to the event loop after this many rows, so that compression can proceed. */
+const ROWS_PER_TICK = 8
+const HEADER_HEIGHT = 22
+
+async function drain(sheet: Worksheet): Promise<void> {
+  await setImmediate()
+  for (const output of sheet.stream.pipes) {
+    if (output._writableState.length > MAX_BUFFERED_BYTES) await once(output, 'drain')
+  }
+}
+
+/** Adds a sheet with a frozen header row; call `end` after the last order. */
+function createExcelSheet(
+  workbook: stream.xlsx.WorkbookWriter,
+  name: string,
+  columns: readonly ExcelColumn[],
+) {
+  const sheet = workbook.addWorksheet(name, {
+    views: [{ state: 'frozen', ySplit: 1 }],
+    properties: { defaultRowHeight: 15 },
+  })
+  sheet.columns = columns.map(({ width }) => ({ width }))
+  const header = sheet.getRow(1)
+  header.height = HEADER_HEIGHT
+  columns.forEach(({ title }, index) => {
+    const cell = header.getCell(index + 1)
+    cell.value = title
+    cell.style = HEADER
+  })
+  header.commit()
+  let rows = 1
+
+  return {
+    /** The number of rows, including the header. */
+    countRows: (): number => rows,
+    /** Adds an order; await the result before adding the next one (back-pressure). */
+    add(order: ExportedOrder): Promise<void> | undefined {
+      const row = sheet.getRow(++rows)
+      row.style = ROW
+      columns.forEach((column, index) => {
+        const content = column.buildCell(order)
+        if (content === null) return
+        const cell = row.getCell(index + 1)
+        cell.value = content.value
+        cell.style = content.style
+      })
+      row.commit()
+      return rows % ROWS_PER_TICK === 0 ? drain(sheet) : undefined
+    },
+    end(): void {
+      sheet.autoFilter = {
+        from: { row: 1, column: 1 },
+        to: { row: rows, column: columns.length },
+      }
+      sheet.commit()
+    },
+  }
+}
+
+const MAX_ROWS = 1_048_576
+
+interface Options {
+  /** Time zone of the dates; Excel dates have no time zone */
+  timeZone: string
+  /** Including the header */
+  rowsPerSheet?: number
+}
+
+/** Writes orders as an Excel workbook with as many sheets as needed. Ends the stream. */
+export async function writeWorkbook(
+  batches: Batches<ExportedOrder>,
+  file: Writable,
+  { timeZone, rowsPerSheet = MAX_ROWS }: Options,
+): Promise<void> {
+  const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
+    stream: file,
+    useStyles: true,
+    useSharedStrings: false,
+  })
+  workbook.creator = 'Clearwake'
+  workbook.lastModifiedBy = 'Clearwake'
+  workbook.created = workbook.modified = new Date()
+
+  const columns = createExcelColumns(timeZone)
+  let sheetCount = 1
+  let sheet = createExcelSheet(workbook, 'Orders', columns)
+  for await (const orders of batches) {
+    for (const order of orders) {
+      if (sheet.countRows() === rowsPerSheet) {
+        sheet.end()
+        sheet = createExcelSheet(workbook, `Orders ${++sheetCount}`, columns)
+      }
+      await sheet.add(order)
+    }
+  }
+  sheet.end()
+  await workbook.commit()
 }

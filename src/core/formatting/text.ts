@@ -1,3 +1,17 @@
+/** A word that was cut is removed only if it starts in this last part of the text. */
+const MAX_REMOVED_PART = 0.3
+
+/** Truncates text to a number of characters, if possible after a word, and appends an ellipsis. */
+export function truncateText(text: string, maxLength: number): string {
+  const characters = Array.from(text)
+  if (characters.length <= maxLength) return text
+  const start = characters.slice(0, maxLength - 1).join('')
+  const wordEnd = start.lastIndexOf(' ')
+  const truncated =
+    wordEnd > start.length * (1 - MAX_REMOVED_PART) ? start.slice(0, wordEnd) : start
+  return `${truncated.trimEnd()}…`
+}
+
 const DIGIT = /\p{Nd}/u
 
 /** The value of a decimal digit. In every script, the digits 0 to 9 follow each other. */
@@ -71,3 +85,18 @@ export function foldText(text: string): string {
     .toLowerCase()
     .replace(FOLDED_LETTER, (letter) => LETTERS[letter] ?? letter)
 }
+
+/**
+ * Matches text that a spreadsheet may run as a formula: text that starts with a formula character
+ * (ASCII or full-width). Spaces may precede the character, because some programs trim them. Text
+ * that starts with a tab or a line break also matches, because some programs skip these characters.
+ * Leading apostrophes are allowed, so that unescaping is unambiguous.
+ */
+const FORMULA = /^'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])/
+const ESCAPED = new RegExp(FORMULA.source.replace("'*", "'+"))
+
+/** Adds an apostrophe before text that a spreadsheet may run as a formula. */
+export const escapeFormula = (text: string): string => (FORMULA.test(text) ? `'${text}` : text)
+
+/** Reverses escapeFormula. */
+export const unescapeFormula = (text: string): string => (ESCAPED.test(text) ? text.slice(1) : text)
