@@ -147,9 +147,8 @@ async function getCohort(
   isAllTime: boolean,
 ): Promise<FulfillmentCohort> {
   const getShare = async (range: DayRange) => {
-    const { orders, ordersByStatus } = await statistics.getSummary(range)
-    const { cancelled, refunded, fulfilled } = ordersByStatus
-    const total = orders - cancelled - refunded
+    const { fulfilled, pending, paid, processing } = await statistics.countByStatus(range)
+    const total = pending + paid + processing + fulfilled
     return { fulfilled, total, rate: total === 0 ? 0 : fulfilled / total }
   }
   const days = to - from + 1

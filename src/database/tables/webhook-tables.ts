@@ -10,7 +10,7 @@ export const WEBHOOK_TABLES: readonly string[] = [
     url TEXT NOT NULL,
     description TEXT NOT NULL,
     events TEXT NOT NULL,              -- JSON: array of WEBHOOK_EVENT_TYPES
-    secret TEXT NOT NULL,              -- encrypted, see secret-cipher.ts
+    secret TEXT NOT NULL,              -- encrypted, see secrets.ts
     previous_secret TEXT,              -- also encrypted, valid until previous_secret_expires_at
     previous_secret_expires_at BIGINT, -- timestamps are in ms since 1970
     disabled_reason TEXT,              -- DISABLED_REASONS; NULL while it is enabled

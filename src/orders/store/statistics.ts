@@ -65,15 +65,23 @@ function sumRows(rows: readonly StatusTotals[]) {
   }
 }
 
+function countByStatus(
+  rows: readonly Pick<StatusTotals, 'status' | 'orders'>[],
+): Record<OrderStatus, number> {
+  const counts = Object.fromEntries(ORDER_STATUSES.map((status) => [status, 0])) as Record<
+    OrderStatus,
+    number
+  >
+  for (const { status, orders } of rows) counts[fromStatusCode(status)] += orders
+  return counts
+}
+
 function toSummary(rows: readonly StatusTotals[]) {
-  const counts = Object.fromEntries(ORDER_STATUSES.map((status) => [status, 0]))
-  const ordersByStatus = counts as Record<OrderStatus, number>
-  for (const { status, orders } of rows) ordersByStatus[fromStatusCode(status)] += orders
   return {
     ...sumRows(rows),
     paidRevenue: sumRevenue(rows, isPaid),
     outstandingRevenue: sumRevenue(rows, (status) => status === 'pending'),
-    ordersByStatus,
+    ordersByStatus: countByStatus(rows),
   }
 }
 export type OrderSummary = ReturnType<typeof toSummary>
@@ -103,25 +111,38 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexed
     return toSummary(rows)
   },
 
+  async countByStatus({ from, to }: DayRange) {
+    const rows = await tx.query<Pick<StatusTotals, 'status' | 'orders'>>(
+      `SELECT status, CAST(sum(orders) AS BIGINT) AS orders FROM order_totals
+       WHERE day BETWEEN ? AND ? GROUP BY status`,
+      [from ?? FIRST_DAY, to ?? LAST_DAY],
+    )
+    return countByStatus(rows)
+  },
+
   /**
    * The totals of the periods that start between `first` and `last` (inclusive), by first day.
    * Periods without orders are left out.
    */
   async getTimeline(granularity: Granularity, first: Day, last: Day) {
-    const end = startOfNextPeriod(granularity, startOfPeriod(granularity, last)) - 1
+    const periods: string[] = []
+    for (let start = startOfPeriod(granularity, first); start <= last;) {
+      const next = startOfNextPeriod(granularity, start)
+      periods.push(`(${start}, ${next - 1})`)
+      start = next
+    }
     // Fewer rows are read if statuses differ only by whether they are counted.
     const rows = await tx.query<TotalsRow>(
-      `SELECT day, min(status) AS status, currency, ${SUMS} FROM order_totals
-       WHERE day BETWEEN ? AND ?
-       GROUP BY day, currency, status IN (${UNCOUNTED.join(', ')}) HAVING sum(orders) > 0
-       ORDER BY day`,
-      [first, end],
+      `WITH periods(start, "end") AS (VALUES ${periods.join(', ')})
+       SELECT start AS day, min(status) AS status, currency, ${SUMS}
+       FROM periods JOIN order_totals ON day BETWEEN start AND "end"
+       GROUP BY start, currency, status IN (${UNCOUNTED.join(', ')}) HAVING sum(orders) > 0
+       ORDER BY start`,
     )
     const byStart = new Map<Day, TotalsRow[]>()
     for (const row of rows) {
-      const start = startOfPeriod(granularity, row.day)
-      const group = byStart.get(start)
-      if (group === undefined) byStart.set(start, [row])
+      const group = byStart.get(row.day)
+      if (group === undefined) byStart.set(row.day, [row])
       else group.push(row)
     }
     return new Map([...byStart].map(([start, group]) => [start, { start, ...sumRows(group) }]))
