@@ -277,7 +277,7 @@ t.test('an order that was never placed gets no certificate from its status', asy
   const { paidAt } = await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
   t.ok(paidAt, 'it skipped past paid')
   await waitForMails(2)
-  t.match(toText(await guest.get(path)), /Retirement pending .* certificate once they are retired/)
+  t.match(toText(await guest.get(path)), /Retirement pending: .* certificate once they are retired/)
   t.match(toText(await ann.get('/admin/orders/1')), /Pending . There is no evidence yet/)
   const list = await ann.call('GET', '/api/admin/orders?exception=no_evidence')
   t.equal(list.totalItems, 1)

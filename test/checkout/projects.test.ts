@@ -180,7 +180,7 @@ t.test('“What am I buying?” answers in five sentences', async (t) => {
 
   const own = await startApp(t, { CURRENCY: 'EUR', PRICE_PER_TONNE: '20' })
   const plain = toText(await createGuest(own.url).get('/carbon-credits'))
-  t.match(plain, /Clearwake buys the credits for their price , and there is no service fee/)
+  t.match(plain, /Clearwake buys the credits for their price, and there is no service fee/)
   t.notMatch(plain, /Refunds and contact|Where the credits/)
   t.equal((await createGuest((await startApp(t)).url).get('/carbon-credits')).status, 404)
 })

@@ -39,7 +39,7 @@ t.test('formats and parses amounts with the decimals of their currency', (t) => 
   const proposals = { EUR: '1234 or 1.23', JPY: '1234 or 1', KWD: '1234 or 1.2340' }
   for (const [currency, proposed] of Object.entries(proposals)) {
     const message = `1.234 could mean 1234 or 1.234. Enter ${proposed}.`
-    t.same(parseAmount('1.234', currency), { ok: false, message }, currency)
+    t.match(parseAmount('1.234', currency), { ok: false, message }, currency)
     for (const text of proposed.split(' or ')) t.ok(parseAmount(text, currency).ok, text)
   }
   for (const text of ['€24.50', '24,50 €', 'EUR 24.50', '٢٤٫٥ eur']) {

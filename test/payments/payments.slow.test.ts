@@ -246,7 +246,7 @@ t.test('the amount charged is the quoted one in every currency', async (t) => {
   ] as const) {
     const service = await start(t, { CURRENCY: currency, PRICE_PER_TONNE: price })
     const form = await service.guest.get(TRIP)
-    const total = /class="total"><dt>Total<\/dt><dd>([^<]*)/.exec(form.text)?.[1]
+    const total = /Total<\/span> <strong>([^<]*)/.exec(form.text)?.[1]
     t.match(total?.replaceAll('\u00a0', ' '), shown, currency)
     const { session, path } = await order(service)
     t.match(session, { amount_total: charged, currency: currency.toLowerCase() })
