@@ -12,28 +12,6 @@ import { createPortfolioPrices, type ListPricedPortfolios } from './portfolio-pr
 import proxy from './proxy.js'
 import { openUpstream } from './upstream.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The carbon-offset provider; `null` if none is configured */
-    orderSource: OffsetOrderSource | null
-    /** `null` if no provider is configured */
-    listPricedPortfolios: ListPricedPortfolios | null
-  }
-}
-
-/** The carbon-offset provider: its proxy, and the client that other features use. */
-export default fp(
-  async (app) => {
-    const upstream = openUpstream(app.config, app.metrics)
-    app.addHook('onClose', () => upstream?.close())
-    const source = upstream && createOffsetOrderSource(upstream)
-    app.decorate('orderSource', source)
-    app.decorate('listPricedPortfolios', source && createPortfolioPrices(source))
-    await app.register(proxy, { upstream })
-  },
-  { name: 'provider', dependencies: ['config', 'telemetry', 'health', 'auth-guard'] },
-)
-
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}
 }
@@ -89,3 +67,25 @@ function findErrors(environment: NodeJS.ProcessEnv): string[] {
 
 /** The order source, and orders that are placed with it. */
 export const providerConfig = { variables, rules, findErrors } satisfies ConfigPart
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The carbon-offset provider; `null` if none is configured */
+    orderSource: OffsetOrderSource | null
+    /** `null` if no provider is configured */
+    listPricedPortfolios: ListPricedPortfolios | null
+  }
+}
+
+/** The carbon-offset provider: its proxy, and the client that other features use. */
+export default fp(
+  async (app) => {
+    const upstream = openUpstream(app.config, app.metrics)
+    app.addHook('onClose', () => upstream?.close())
+    const source = upstream && createOffsetOrderSource(upstream)
+    app.decorate('orderSource', source)
+    app.decorate('listPricedPortfolios', source && createPortfolioPrices(source))
+    await app.register(proxy, { upstream })
+  },
+  { name: 'provider', dependencies: ['config', 'telemetry', 'health', 'auth-guard'] },
+)
