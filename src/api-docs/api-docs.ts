@@ -49,7 +49,7 @@ function createEvent(type: string, order: Schema, code: Schema, codeRequest: Sch
 }
 
 /** Adds examples of parameters, responses and webhooks to an OpenAPI document. */
-export function addExamples(document: Schema): Schema {
+function addExamples(document: Schema): Schema {
   const examples = readExamples()
   const operations = new Map<string, Schema>()
   for (const methods of Object.values(asSchema(document.paths))) {

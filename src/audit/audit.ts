@@ -4,6 +4,22 @@ import type { ConfigPart, Values } from '../core/config/config-part.js'
 import { DAY_MS, HOUR_MS } from '../core/time.js'
 import { createAuditLog, type AuditLog } from './audit-log.js'
 
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  AUDIT_RETENTION_DAYS: Type.Integer({
+    minimum: 1,
+    maximum: 36_500,
+    default: 400,
+    description: 'Days that entries of the audit log are kept',
+  }),
+}
+
+/** The audit log. */
+export const auditConfig = { variables } satisfies ConfigPart
+
 declare module 'fastify' {
   interface FastifyInstance {
     auditLog: AuditLog
@@ -34,19 +50,3 @@ export default fp(
   },
   { name: 'audit-log', dependencies: ['config', 'database', 'scheduler'] },
 )
-
-declare module '../core/config/config.js' {
-  interface Config extends Values<typeof variables> {}
-}
-
-const variables = {
-  AUDIT_RETENTION_DAYS: Type.Integer({
-    minimum: 1,
-    maximum: 36_500,
-    default: 400,
-    description: 'Days that entries of the audit log are kept',
-  }),
-}
-
-/** The audit log. */
-export const auditConfig = { variables } satisfies ConfigPart

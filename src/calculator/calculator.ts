@@ -13,6 +13,20 @@ import previewImages from './preview-image-pages.js'
 import type { FindOffsetOffer, FindTripPrice } from './result-page.js'
 import checkoutPages from './shop-link-pages.js'
 
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  CHECKOUT_URL: optional('URL of the shop that results link to'),
+  CHECKOUT_SECRET: optional('At least 32 bytes; signs the parameters sent to CHECKOUT_URL'),
+}
+
+const rules: readonly ConfigRule[] = [toUrlRule('CHECKOUT_URL'), toSecretRule('CHECKOUT_SECRET')]
+
+/** The shop that results link to. */
+export const calculatorConfig = { variables, rules } satisfies ConfigPart
+
 declare module 'fastify' {
   interface FastifyInstance {
     /** What other features add to the results of the calculators, before the service is ready */
@@ -41,17 +55,3 @@ export default fp(
   },
   { name: 'calculator', dependencies: ['prefill', 'views', 'telemetry'] },
 )
-
-declare module '../core/config/config.js' {
-  interface Config extends Values<typeof variables> {}
-}
-
-const variables = {
-  CHECKOUT_URL: optional('URL of the shop that results link to'),
-  CHECKOUT_SECRET: optional('At least 32 bytes; signs the parameters sent to CHECKOUT_URL'),
-}
-
-const rules: readonly ConfigRule[] = [toUrlRule('CHECKOUT_URL'), toSecretRule('CHECKOUT_SECRET')]
-
-/** The shop that results link to. */
-export const calculatorConfig = { variables, rules } satisfies ConfigPart

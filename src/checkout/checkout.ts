@@ -32,7 +32,7 @@ const hashToken = (token: string): string => createHash('sha256').update(token).
  * be computed again, so repeated requests and emails contain the same link. The HMAC covers the
  * time of creation because a database restored from a backup reuses the IDs of lost orders.
  */
-export function createOrderLinks(database: Database, signer: Signer) {
+function createOrderLinks(database: Database, signer: Signer) {
   return {
     /** Makes the link of an order valid and returns its token. Every call returns the same token. */
     async create({ id, createdAt }: Pick<Order, 'id' | 'createdAt'>): Promise<string> {

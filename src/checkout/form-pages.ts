@@ -19,8 +19,7 @@ import {
   type OrderForm,
 } from './order-form.js'
 import { readTrip, type OrderedTrip, type TripResult } from './ordered-trip.js'
-import { startPayment } from './payment-view.js'
-import { createOrderPlacer } from './place-order.js'
+import { createOrderPlacer, startPayment } from './place-order.js'
 import { requireOrdering, type QuoteResult, type Quotes } from './quotes.js'
 
 type Fields = Record<string, unknown>

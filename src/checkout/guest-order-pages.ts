@@ -9,8 +9,8 @@ import type { Payment } from '../payments/payment.js'
 import { createBankTransfers } from './bank-transfer/bank-transfer.js'
 import { buildOrderView, canGuestCancel } from './guest-order-view.js'
 import { toFormQuery, toTripFields } from './ordered-trip.js'
-import { buildPaymentView, startPayment, toPaymentReturn } from './payment-view.js'
-import { GUEST } from './place-order.js'
+import { buildPaymentView, toPaymentReturn } from './payment-view.js'
+import { GUEST, startPayment } from './place-order.js'
 
 interface OrderRoute {
   Params: { token: string }

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import type { Order } from '../orders/order.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
@@ -109,22 +108,4 @@ export function buildPaymentView(
     canPay: true,
     isChecking: false,
   }
-}
-
-/**
- * Starts the payment of an order. Returns the URL where the guest pays: Stripe's page, or the order
- * page, which shows how to pay or why payment is not possible now.
- *
- * @param path of the order page
- */
-export async function startPayment(
-  { payments, publicBaseUrl }: FastifyInstance,
-  order: Order,
-  path: string,
-): Promise<string> {
-  const { service } = payments
-  if (order.checkout?.paymentMethod !== 'stripe' || service === null) return path
-  const started = await service.start(order, `${publicBaseUrl()}${path}`)
-  if (started.outcome === 'redirect') return started.url
-  return started.outcome === 'unavailable' ? `${path}?payment=unavailable` : path
 }

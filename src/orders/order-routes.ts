@@ -31,7 +31,7 @@ const VERSION_TAG = /^(?:W\/)?"([1-9]\d{0,14})"$/
  * out. Weak tags count, unlike in RFC 9110, section 13.1.1, because proxies that compress a response
  * weaken its tag. Throws a Problem (400) if it is malformed.
  */
-export function parseIfMatch(ifMatch: string | undefined): number[] | null {
+function parseIfMatch(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null
   const tags = TAGS.test(ifMatch) ? ifMatch.match(TAG) : null
   if (tags === null) {
@@ -43,7 +43,7 @@ export function parseIfMatch(ifMatch: string | undefined): number[] | null {
   return tags.flatMap((tag) => VERSION_TAG.exec(tag)?.[1] ?? []).map(Number)
 }
 
-export const formatEtag = (version: number): string => `"${version}"`
+const formatEtag = (version: number): string => `"${version}"`
 
 /** Large enough for the longest notes, escaped in JSON. */
 const BODY_LIMIT = 128 * 1024

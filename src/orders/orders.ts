@@ -14,6 +14,28 @@ import statsRoutes from './stats-routes.js'
 import { openOrderStore } from './store/open-order-store.js'
 import type { OrderStore } from './store/order-store.js'
 
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  ORDERS_READ_ONLY: Type.Boolean({
+    default: false,
+    description: 'Reject changes to orders while they are moved to another database',
+  }),
+  CURRENCY: Type.String({
+    default: 'USD',
+    description: 'Default currency of new orders, shown first on the dashboard',
+  }),
+}
+
+const rules: readonly ConfigRule[] = [
+  ['CURRENCY', isCurrency, 'must be an ISO 4217 code in capitals, such as EUR'],
+]
+
+/** Orders. */
+export const orderConfig = { variables, rules } satisfies ConfigPart
+
 declare module 'fastify' {
   interface FastifyInstance {
     /** The orders */
@@ -118,25 +140,3 @@ export default fp<Options>(
   },
   { name: 'orders', dependencies: ['config', 'database', 'health', 'auth-guard'] },
 )
-
-declare module '../core/config/config.js' {
-  interface Config extends Values<typeof variables> {}
-}
-
-const variables = {
-  ORDERS_READ_ONLY: Type.Boolean({
-    default: false,
-    description: 'Reject changes to orders while they are moved to another database',
-  }),
-  CURRENCY: Type.String({
-    default: 'USD',
-    description: 'Default currency of new orders, shown first on the dashboard',
-  }),
-}
-
-const rules: readonly ConfigRule[] = [
-  ['CURRENCY', isCurrency, 'must be an ISO 4217 code in capitals, such as EUR'],
-]
-
-/** Orders. */
-export const orderConfig = { variables, rules } satisfies ConfigPart

@@ -13,32 +13,6 @@ import { createProjectImages, type ProjectImages } from './project-images.js'
 import proxy from './proxy.js'
 import { openUpstream } from './upstream.js'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The carbon-offset provider; `null` if none is configured */
-    orderSource: OffsetOrderSource | null
-    /** Pictures of the provider's projects; `null` if no provider is configured */
-    projectImages: ProjectImages | null
-    /** `null` if no provider is configured */
-    listPricedPortfolios: ListPricedPortfolios | null
-  }
-}
-
-/** The carbon-offset provider: its proxy, and the client that other features use. */
-export default fp(
-  async (app) => {
-    const upstream = openUpstream(app.config, app.metrics)
-    const images = upstream && createProjectImages(upstream.baseUrl)
-    app.addHook('onClose', () => Promise.all([upstream?.close(), images?.close()]))
-    const source = upstream && createOffsetOrderSource(upstream)
-    app.decorate('orderSource', source)
-    app.decorate('projectImages', images)
-    app.decorate('listPricedPortfolios', source && createPortfolioPrices(source))
-    await app.register(proxy, { upstream })
-  },
-  { name: 'provider', dependencies: ['config', 'telemetry', 'health', 'auth-guard'] },
-)
-
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}
 }
@@ -94,3 +68,29 @@ function findErrors(environment: NodeJS.ProcessEnv): string[] {
 
 /** The order source, and orders that are placed with it. */
 export const providerConfig = { variables, rules, findErrors } satisfies ConfigPart
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The carbon-offset provider; `null` if none is configured */
+    orderSource: OffsetOrderSource | null
+    /** Pictures of the provider's projects; `null` if no provider is configured */
+    projectImages: ProjectImages | null
+    /** `null` if no provider is configured */
+    listPricedPortfolios: ListPricedPortfolios | null
+  }
+}
+
+/** The carbon-offset provider: its proxy, and the client that other features use. */
+export default fp(
+  async (app) => {
+    const upstream = openUpstream(app.config, app.metrics)
+    const images = upstream && createProjectImages(upstream.baseUrl)
+    app.addHook('onClose', () => Promise.all([upstream?.close(), images?.close()]))
+    const source = upstream && createOffsetOrderSource(upstream)
+    app.decorate('orderSource', source)
+    app.decorate('projectImages', images)
+    app.decorate('listPricedPortfolios', source && createPortfolioPrices(source))
+    await app.register(proxy, { upstream })
+  },
+  { name: 'provider', dependencies: ['config', 'telemetry', 'health', 'auth-guard'] },
+)

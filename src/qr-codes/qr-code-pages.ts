@@ -56,7 +56,7 @@ const COMMON_FIELDS = [
 ] as const
 
 /** The names of every field on the page that can have an error. */
-export const listErrorPaths = ({ calculators }: QrTestForm): string[] => [
+const listErrorPaths = ({ calculators }: QrTestForm): string[] => [
   ...COMMON_FIELDS,
   ...CALCULATOR_TYPES.flatMap((type) =>
     listFieldNames(type, calculators[type].lines).map((name) => `${type}.${name}`),
@@ -64,7 +64,7 @@ export const listErrorPaths = ({ calculators }: QrTestForm): string[] => [
 ]
 
 /** The form field of a request path: `calculatorData.unit` is `fuel.unit` in the form. */
-export const toFormPath = (type: CalculatorType, path: string): string =>
+const toFormPath = (type: CalculatorType, path: string): string =>
   path.replace(/^calculatorData\./, `${type}.`)
 
 /** Validates everything but the calculation, which its own form validates. */
@@ -77,7 +77,7 @@ function toNumber(text: string): unknown {
 }
 
 /** Parses the submitted form; invalid values are kept, with an error for each. */
-export function parseQrTestForm(query: Query, decimalSign?: '.'): QrTestForm {
+function parseQrTestForm(query: Query, decimalSign?: '.'): QrTestForm {
   const selected = toTrimmedText(query.calculatorType)
   const calculatorType = isCalculatorType(selected) ? selected : 'fuel'
   const values = Object.fromEntries(
@@ -129,10 +129,10 @@ const EXAMPLE_QUERY: Query = {
 }
 
 /** The initial form, filled in with trips that are valid without changes. */
-export const getExampleForm = (): QrTestForm => parseQrTestForm(EXAMPLE_QUERY)
+const getExampleForm = (): QrTestForm => parseQrTestForm(EXAMPLE_QUERY)
 
 /** The initial form for staff is empty, because an example could end up on a label. */
-export const getEmptyForm = (): QrTestForm => parseQrTestForm({ calculatorType: 'fuel' })
+const getEmptyForm = (): QrTestForm => parseQrTestForm({ calculatorType: 'fuel' })
 
 const QR = { config: { permission: 'qr:write' } } as const
 

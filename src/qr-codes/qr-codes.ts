@@ -10,6 +10,21 @@ import { logQrCodeRequests } from './qr-code-log.js'
 import pages from './qr-code-pages.js'
 import routes from './qr-code-routes.js'
 
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  QR_REQUIRE_ADMIN: Type.Boolean({
+    default: false,
+    description: 'Require a sign-in or an API key to generate QR codes',
+  }),
+  QR_RATE_LIMIT_PER_MINUTE: limit(600, 'QR codes per client per minute'),
+}
+
+/** QR codes. */
+export const qrCodeConfig = { variables } satisfies ConfigPart
+
 declare module 'fastify' {
   interface FastifyInstance {
     /** Adds a function that is called with every code that a user or an API key generates. */
@@ -68,18 +83,3 @@ export default fp(
   },
   { name: 'qr-code', dependencies: ['prefill', 'auth-guard', 'rate-limits'] },
 )
-
-declare module '../core/config/config.js' {
-  interface Config extends Values<typeof variables> {}
-}
-
-const variables = {
-  QR_REQUIRE_ADMIN: Type.Boolean({
-    default: false,
-    description: 'Require a sign-in or an API key to generate QR codes',
-  }),
-  QR_RATE_LIMIT_PER_MINUTE: limit(600, 'QR codes per client per minute'),
-}
-
-/** QR codes. */
-export const qrCodeConfig = { variables } satisfies ConfigPart

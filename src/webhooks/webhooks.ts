@@ -7,6 +7,25 @@ import routes from './endpoint-routes.js'
 import { createEndpoints, type Webhooks } from './endpoints.js'
 import { eraseDeliveries } from './webhook-message.js'
 
+declare module '../core/config/config.js' {
+  interface Config extends Values<typeof variables> {}
+}
+
+const variables = {
+  WEBHOOK_ALLOW_LOOPBACK: Type.Boolean({
+    default: false,
+    description: 'Permit webhooks to http://127.0.0.1 and http://localhost, for development',
+  }),
+}
+
+const findErrors = (environment: NodeJS.ProcessEnv): string[] =>
+  isPublic(environment) && environment.WEBHOOK_ALLOW_LOOPBACK === 'true'
+    ? ['WEBHOOK_ALLOW_LOOPBACK must not be true unless HOST is a loopback address']
+    : []
+
+/** Webhooks. */
+export const webhookConfig = { variables, findErrors } satisfies ConfigPart
+
 declare module 'fastify' {
   interface FastifyInstance {
     /** Webhook endpoints of integrations, and their deliveries */
@@ -34,22 +53,3 @@ export default fp(
   },
   { name: 'webhooks', dependencies: ['events', 'erasure', 'qr-code', 'scheduler'] },
 )
-
-declare module '../core/config/config.js' {
-  interface Config extends Values<typeof variables> {}
-}
-
-const variables = {
-  WEBHOOK_ALLOW_LOOPBACK: Type.Boolean({
-    default: false,
-    description: 'Permit webhooks to http://127.0.0.1 and http://localhost, for development',
-  }),
-}
-
-const findErrors = (environment: NodeJS.ProcessEnv): string[] =>
-  isPublic(environment) && environment.WEBHOOK_ALLOW_LOOPBACK === 'true'
-    ? ['WEBHOOK_ALLOW_LOOPBACK must not be true unless HOST is a loopback address']
-    : []
-
-/** Webhooks. */
-export const webhookConfig = { variables, findErrors } satisfies ConfigPart

@@ -281,12 +281,18 @@ t.test('the result page, the form and the API show the same price, with its mini
   // The result once showed $0.02 and the form $0.50.
   const small = await show('0.5')
   t.match(small.result, /Buy credits for US\$0\.50/)
-  t.match(small.form, /This is the smallest amount that can be ordered; .* Total US\$0\.50 for 0\.5 kg/)
+  t.match(
+    small.form,
+    /This is the smallest amount that can be ordered; .* Total US\$0\.50 for 0\.5 kg/,
+  )
   t.notMatch(small.result, /\$0\.02/)
   // The result once showed $25.10 a tonne, and the form $23.90.
   const usual = await show('1653.135')
   t.match(usual.result, /US\$41\.49 US\$25\.10 per tonne/)
-  t.match(usual.form, /US\$25\.10 per tonne, including the service fee\. .* Total US\$41\.49 for 1\.65/)
+  t.match(
+    usual.form,
+    /US\$25\.10 per tonne, including the service fee\. .* Total US\$41\.49 for 1\.65/,
+  )
   t.notMatch(usual.form, /\$23\.90/)
 
   // More than Stripe charges: no price that cannot be paid.

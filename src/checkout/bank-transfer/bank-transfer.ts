@@ -45,7 +45,7 @@ const getPaymentAccount = (config: BankTransferConfig): PaymentAccount | null =>
  *
  * @param calendar of the service's time zone
  */
-export const getDueDay = (
+const getDueDay = (
   { placedAt }: Pick<Order, 'placedAt'>,
   calendar: DayCalendar,
   { INVOICE_DUE_DAYS }: Pick<Config, 'INVOICE_DUE_DAYS'>,

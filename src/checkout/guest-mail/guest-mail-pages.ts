@@ -33,7 +33,7 @@ const STATES: Record<MessageState, string> = {
 }
 
 /** Builds the log entry of an email. */
-export function buildMailView(delivery: Delivery, isConfigured: boolean, format: Formatters) {
+function buildMailView(delivery: Delivery, isConfigured: boolean, format: Formatters) {
   const { id, type, orderId } = delivery.message
   const { to, orderNumber } = getPayload(delivery.message)
   const href = `/admin/orders/${orderId ?? ''}`

@@ -39,10 +39,7 @@ const getCalculatorErrors = (type: CalculatorType, errors: FieldErrors): FieldEr
   )
 
 /** The result of the selected calculator, or the fields that it still needs. */
-export function buildEmissionsView(
-  { calculatorType, calculators }: NewOrderForm,
-  format: Formatters,
-) {
+function buildEmissionsView({ calculatorType, calculators }: NewOrderForm, format: Formatters) {
   if (calculatorType === null) return { state: 'none' as const }
   const form = calculators[calculatorType]
   if (form.calculation !== null) {
@@ -57,7 +54,7 @@ export function buildEmissionsView(
 }
 
 /** Errors in the selected calculator while the user fills it in; empty fields have no error yet. */
-export const listCalculatorErrors = ({ calculatorType, calculators }: NewOrderForm) =>
+const listCalculatorErrors = ({ calculatorType, calculators }: NewOrderForm) =>
   calculatorType === null
     ? []
     : listFieldNames(calculatorType, calculators[calculatorType].lines).map((name) => ({
@@ -75,7 +72,7 @@ interface Options {
 }
 
 /** Builds the form of a new order. */
-export function buildNewOrderView({ form, key, errors, pricing, format }: Options) {
+function buildNewOrderView({ form, key, errors, pricing, format }: Options) {
   const fields = buildFieldViews(ORDER_FIELDS, { values: form.values, errors, format })
   return {
     key,

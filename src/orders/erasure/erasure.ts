@@ -22,7 +22,7 @@ interface CustomerOrder {
 }
 
 /** The names, company and VAT ID in an order of a customer, former ones included. */
-export function listCustomerNames({ order, history, isCurrent }: CustomerOrder): string[] {
+function listCustomerNames({ order, history, isCurrent }: CustomerOrder): string[] {
   const { customerName, checkout } = order
   const former = history.flatMap(({ changes }) =>
     changes.flatMap(({ field, from, to }) => (field === 'customerName' ? [from, to] : [])),
@@ -53,10 +53,7 @@ const consistsOf = (text: readonly string[], words: readonly string[]): boolean 
  * the email, in any spelling, or the words of a name or a company, or consists only of parts of
  * these. The domain of the email alone is not about the customer. Pure.
  */
-export function createCustomerMatcher(
-  email: string,
-  names: Iterable<string>,
-): (text: string) => boolean {
+function createCustomerMatcher(email: string, names: Iterable<string>): (text: string) => boolean {
   const mailbox = toMailbox(email)
   const local = toWords(mailbox.slice(0, mailbox.lastIndexOf('@')))
   const emails = listSpellings(email).map(toWords)

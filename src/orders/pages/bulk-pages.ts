@@ -55,7 +55,7 @@ function groupByReason(rejected: BulkUpdateResult['rejected']) {
  *
  * @param listQuery the query string of the list that the orders were selected in
  */
-export function buildBulkSummary(
+function buildBulkSummary(
   result: BulkUpdateResult,
   action: BulkAction,
   listQuery: string,
@@ -115,7 +115,7 @@ const describeStatuses = (orders: readonly Order[], format: Formatters): string 
   )
 
 /** @param consequences see `describeConsequences` */
-export function buildBulkConfirmation(
+function buildBulkConfirmation(
   orders: readonly Order[],
   action: ConfirmedAction,
   consequences: string | null,

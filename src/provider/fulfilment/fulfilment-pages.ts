@@ -34,7 +34,7 @@ interface Options {
 }
 
 /** Pages for attempts whose outcome is unknown: progress, check with the provider, reset. */
-export const unresolvedPages: FastifyPluginAsync<Options> = async (app, { fulfilment, steps }) => {
+const unresolvedPages: FastifyPluginAsync<Options> = async (app, { fulfilment, steps }) => {
   const { orders: store, orderPage } = app
   const { render, renderNotFound, confirm } = orderPage
 
