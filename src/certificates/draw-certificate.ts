@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
-import PDFDocument from 'pdfkit'
-import { createQrMatrix } from '../core/html/qr-image.js'
 import { DRAWING, SHORE, SKY, type Drawing } from './certificate-drawing.js'
 import type { CertificateFonts } from './certificate-fonts.js'
 import type { CertificateView, Fact } from './describe-certificate.js'
-import { createTextSetter, type SetText, type TextBlock } from './pdf-text.js'
+import { createTaggedPdf, type PdfElement, type TaggedPdf, type TextBlock } from './tagged-pdf.js'
 
 /** What the PDF of a certificate shows. */
 export interface CertificateSheet {
@@ -57,8 +55,7 @@ const LOGO = [
   'M7 12.5h18l-3 4.2M16 12V4l6 5',
 ]
 
-type Doc = PDFKit.PDFDocument
-type Element = PDFKit.PDFStructureElement
+type Doc = TaggedPdf['doc']
 type Box = [x: number, y: number, width: number, height: number]
 
 /** Content of a page that is not broken. */
@@ -69,58 +66,24 @@ interface Block {
   isHeading?: boolean
 }
 
-/** What the parts of a certificate are drawn with. */
-interface Pen {
-  doc: Doc
-  root: Element
-  setText: SetText
-}
-
-/** Adds an element to the structure of the document (ISO 32000-1, section 14.7). */
-function addElement(
-  { doc }: Pen,
-  parent: Element,
-  type: string,
-  options: PDFKit.Mixins.StructureElementOptions = {},
-): Element {
-  const element = doc.struct(type, options)
-  parent.add(element)
-  return element
-}
-
 /** Adds an element when it is first drawn in, because elements are read in the order of addition. */
-function deferElement(pen: Pen, getParent: () => Element, type: string): () => Element {
-  let element: Element | null = null
-  return () => (element ??= addElement(pen, getParent(), type))
-}
-
-/** Draws content that assistive technology reads as an element of this type. */
-function drawElement(pen: Pen, parent: Element, type: string, draw: () => void): Element {
-  const element = addElement(pen, parent, type)
-  element.add(draw)
-  return element
-}
-
-/** Draws a picture that assistive technology describes. */
-function drawFigure(pen: Pen, alt: string, [x, y, width, height]: Box, draw: () => void): void {
-  // PDFKit's types lack `bbox`.
-  const options: object = { alt, bbox: [x, y, x + width, y + height] }
-  addElement(pen, pen.root, 'Figure', options).add(draw)
-}
-
-/** Draws content that assistive technology skips. */
-function drawArtifact({ doc }: Pen, draw: () => void): void {
-  doc.markContent('Artifact', { type: 'Layout' })
-  draw()
-  doc.endMarkedContent()
+function deferElement(pdf: TaggedPdf, getParent: () => PdfElement, type: string): () => PdfElement {
+  let element: PdfElement | null = null
+  return () => (element ??= pdf.addElement(getParent(), type))
 }
 
 /** Writes text that links to an address. */
-function drawLink(pen: Pen, parent: Element, block: TextBlock, box: Box, url: string): void {
-  const link = drawElement(pen, parent, 'Link', () => block.write(box[0], box[1]))
+function drawLink(
+  pdf: TaggedPdf,
+  parent: PdfElement,
+  block: TextBlock,
+  box: Box,
+  url: string,
+): void {
+  const link = pdf.drawElement(parent, 'Link', () => block.write(box[0], box[1]))
   // PDFKit's types lack the options. `Contents` is what assistive technology reads.
   const options = { structParent: link, Contents: new String(url) }
-  pen.doc.link(...box, url, options as unknown as PDFKit.Mixins.AnnotationOption)
+  pdf.doc.link(...box, url, options as unknown as PDFKit.Mixins.AnnotationOption)
 }
 
 /** Draws the logo; returns its width with the gap. */
@@ -148,26 +111,26 @@ function drawLogo(doc: Doc, logoPath: string | null): number {
 }
 
 /** Draws who issued the certificate, and its number. */
-function drawHeader(pen: Pen, { brandName, logoPath, view }: CertificateSheet): void {
+function drawHeader(pdf: TaggedPdf, { brandName, logoPath, view }: CertificateSheet): void {
   let left = MARGIN
-  drawArtifact(pen, () => {
-    left += drawLogo(pen.doc, logoPath)
+  pdf.drawArtifact(() => {
+    left += drawLogo(pdf.doc, logoPath)
   })
-  const brand = pen.setText(brandName, {
+  const brand = pdf.setText(brandName, {
     width: 400 - left,
     weight: 'bold',
     sizes: [15, 13, 11, 9],
     maxLines: 2,
     colour: COLOURS.ink,
   })
-  const number = pen.setText(`No. ${view.number}`, {
+  const number = pdf.setText(`No. ${view.number}`, {
     width: 150,
     isRightAligned: true,
     colour: COLOURS.muted,
   })
   const centre = HEADER_HEIGHT / 2
-  drawElement(pen, pen.root, 'P', () => brand.write(left, centre - brand.height / 2))
-  drawElement(pen, pen.root, 'P', () =>
+  pdf.drawElement(pdf.root, 'P', () => brand.write(left, centre - brand.height / 2))
+  pdf.drawElement(pdf.root, 'P', () =>
     number.write(WIDTH - MARGIN - 150, centre - number.height / 2),
   )
 }
@@ -196,24 +159,9 @@ function drawScene(doc: Doc, { shapes }: Drawing, top: number, height: number): 
   doc.rect(0, top + height - 1, WIDTH, 2).fill('#ffffff')
 }
 
-/** Draws the modules as one path, so that viewers show no seams. */
-function drawQrCode(doc: Doc, url: string, x: number, y: number): void {
-  const matrix = createQrMatrix(url, 'M')
-  const scale = QR_SIZE / matrix.modules
-  for (let row = 0; row < matrix.modules; row++) {
-    for (let column = 0; column < matrix.modules; column++) {
-      if (!matrix.isDark(column, row)) continue
-      const start = column
-      while (column + 1 < matrix.modules && matrix.isDark(column + 1, row)) column++
-      doc.rect(x + start * scale, y + row * scale, (column - start + 1) * scale, scale * 1.02)
-    }
-  }
-  doc.fill('#000000')
-}
-
 /** What the certificate certifies; a compact one leaves more of the page to the rest. */
-function layOutStatement(pen: Pen, view: CertificateView, isCompact: boolean): Block {
-  const { setText } = pen
+function layOutStatement(pdf: TaggedPdf, view: CertificateView, isCompact: boolean): Block {
+  const { setText } = pdf
   const plain = { width: INNER_WIDTH, colour: COLOURS.muted }
   const strong = { width: INNER_WIDTH, weight: 'bold', colour: COLOURS.accent } as const
   const title = setText(TITLE, { ...strong, sizes: [12] })
@@ -239,26 +187,26 @@ function layOutStatement(pen: Pen, view: CertificateView, isCompact: boolean): B
   return {
     height: height + note.height + 16,
     draw(top) {
-      drawElement(pen, pen.root, 'H1', () => title.write(MARGIN, top))
-      drawElement(pen, pen.root, 'P', () => {
+      pdf.drawElement(pdf.root, 'H1', () => title.write(MARGIN, top))
+      pdf.drawElement(pdf.root, 'P', () => {
         let y = top + title.height + 8
         for (const [line, gap] of lines) {
           line.write(MARGIN, y)
           y += line.height + gap
         }
       })
-      drawElement(pen, pen.root, 'P', () => note.write(MARGIN, top + height))
+      pdf.drawElement(pdf.root, 'P', () => note.write(MARGIN, top + height))
     },
   }
 }
 
 /** The tinted background of the proof, with a line on its left. */
-function drawPanel(pen: Pen, top: number, height: number): void {
-  drawArtifact(pen, () => {
+function drawPanel(pdf: TaggedPdf, top: number, height: number): void {
+  pdf.drawArtifact(() => {
     // The parts of a panel overlap, so that viewers show no seams.
     const left = MARGIN - PANEL_PADDING
-    pen.doc.rect(left, top, INNER_WIDTH + 2 * PANEL_PADDING, height + 0.5).fill(COLOURS.panel)
-    pen.doc.rect(left, top, 3, height + 0.5).fill(COLOURS.accent)
+    pdf.doc.rect(left, top, INNER_WIDTH + 2 * PANEL_PADDING, height + 0.5).fill(COLOURS.panel)
+    pdf.doc.rect(left, top, 3, height + 0.5).fill(COLOURS.accent)
   })
 }
 
@@ -273,9 +221,9 @@ interface Cell {
 }
 
 /** Lays out facts in rows of up to three; lists and long texts get rows of their own. */
-function layOutFacts(pen: Pen, getParent: () => Element, facts: readonly Fact[]): Block[] {
-  const { setText } = pen
-  const getList = deferElement(pen, getParent, 'L')
+function layOutFacts(pdf: TaggedPdf, getParent: () => PdfElement, facts: readonly Fact[]): Block[] {
+  const { setText } = pdf
+  const getList = deferElement(pdf, getParent, 'L')
   const setCell = ({ label, lines }: Fact, width: number): Cell => {
     const cell = {
       label: setText(label, { ...LABEL, width }),
@@ -285,9 +233,9 @@ function layOutFacts(pen: Pen, getParent: () => Element, facts: readonly Fact[])
     return { ...cell, height }
   }
   const drawCell = ({ label, values }: Cell, x: number, top: number): void => {
-    const item = addElement(pen, getList(), 'LI')
-    drawElement(pen, item, 'Lbl', () => label.write(x, top))
-    drawElement(pen, item, 'LBody', () => {
+    const item = pdf.addElement(getList(), 'LI')
+    pdf.drawElement(item, 'Lbl', () => label.write(x, top))
+    pdf.drawElement(item, 'LBody', () => {
       let y = top + label.height + 1
       for (const value of values) {
         value.write(x, y)
@@ -310,7 +258,7 @@ function layOutFacts(pen: Pen, getParent: () => Element, facts: readonly Fact[])
     const count = Math.min(columns ?? 1, lines.length)
     const width = (INNER_WIDTH - (count - 1) * COLUMN_GAP) / count
     const heading = setText(label, { ...LABEL, width: INNER_WIDTH })
-    const getItem = deferElement(pen, getList, 'LI')
+    const getItem = deferElement(pdf, getList, 'LI')
     const rows: Block[] = []
     for (let i = 0; i < lines.length; i += count) {
       const values = lines
@@ -321,7 +269,7 @@ function layOutFacts(pen: Pen, getParent: () => Element, facts: readonly Fact[])
         height: Math.max(...values.map(({ height }) => height)) + (isLast ? ROW_GAP : 1),
         draw: (top) =>
           values.forEach((value, column) =>
-            drawElement(pen, getItem(), 'LBody', () =>
+            pdf.drawElement(getItem(), 'LBody', () =>
               value.write(MARGIN + column * (width + COLUMN_GAP), top),
             ),
           ),
@@ -330,7 +278,7 @@ function layOutFacts(pen: Pen, getParent: () => Element, facts: readonly Fact[])
     return [
       {
         height: heading.height + 1,
-        draw: (top) => drawElement(pen, getItem(), 'Lbl', () => heading.write(MARGIN, top)),
+        draw: (top) => pdf.drawElement(getItem(), 'Lbl', () => heading.write(MARGIN, top)),
         isHeading: true,
       },
       ...rows,
@@ -362,9 +310,9 @@ function layOutFacts(pen: Pen, getParent: () => Element, facts: readonly Fact[])
 }
 
 /** The evidence that carbon credits were retired, on a tinted background. */
-function layOutProof(pen: Pen, { proof, proofLinks, proofNote }: CertificateView): Block[] {
-  const { setText, root } = pen
-  const getSection = deferElement(pen, () => root, 'Sect')
+function layOutProof(pdf: TaggedPdf, { proof, proofLinks, proofNote }: CertificateView): Block[] {
+  const { setText, root } = pdf
+  const getSection = deferElement(pdf, () => root, 'Sect')
   const heading = setText('Proof of retirement', {
     width: INNER_WIDTH,
     weight: 'bold',
@@ -375,7 +323,7 @@ function layOutProof(pen: Pen, { proof, proofLinks, proofNote }: CertificateView
     {
       height: heading.height + PANEL_PADDING + 4,
       draw: (top) =>
-        drawElement(pen, getSection(), 'H2', () => heading.write(MARGIN, top + PANEL_PADDING - 2)),
+        pdf.drawElement(getSection(), 'H2', () => heading.write(MARGIN, top + PANEL_PADDING - 2)),
       isHeading: true,
     },
   ]
@@ -383,7 +331,7 @@ function layOutProof(pen: Pen, { proof, proofLinks, proofNote }: CertificateView
     const note = setText(proofNote, { width: INNER_WIDTH, colour: COLOURS.ink })
     blocks.push({
       height: note.height + ROW_GAP,
-      draw: (top) => drawElement(pen, getSection(), 'P', () => note.write(MARGIN, top)),
+      draw: (top) => pdf.drawElement(getSection(), 'P', () => note.write(MARGIN, top)),
     })
   }
   proofLinks.forEach(({ text, url }, i) => {
@@ -395,102 +343,88 @@ function layOutProof(pen: Pen, { proof, proofLinks, proofNote }: CertificateView
     blocks.push({
       height: link.height + (i < proofLinks.length - 1 ? 3 : ROW_GAP),
       draw: (top) => {
-        const paragraph = addElement(pen, getSection(), 'P')
-        drawLink(pen, paragraph, link, [MARGIN, top, INNER_WIDTH, link.height], url)
+        const paragraph = pdf.addElement(getSection(), 'P')
+        drawLink(pdf, paragraph, link, [MARGIN, top, INNER_WIDTH, link.height], url)
       },
     })
   })
-  if (proof.length > 0) blocks.push(...layOutFacts(pen, getSection, proof))
+  if (proof.length > 0) blocks.push(...layOutFacts(pdf, getSection, proof))
   return blocks.map((block) => ({
     ...block,
     draw(top) {
-      drawPanel(pen, top, block.height)
+      drawPanel(pdf, top, block.height)
       block.draw(top)
     },
   }))
 }
 
 /** Draws how to check the certificate, at the end of the first page. */
-function drawFooter(pen: Pen, { url, brandName }: CertificateSheet): void {
+function drawFooter(pdf: TaggedPdf, { url, brandName }: CertificateSheet): void {
   const left = MARGIN + QR_SIZE + 18
   const width = WIDTH - MARGIN - left
-  const heading = pen.setText('Check this certificate', {
+  const heading = pdf.setText('Check this certificate', {
     width,
     weight: 'bold',
     sizes: [11],
     colour: COLOURS.ink,
   })
-  const text = pen.setText(
+  const text = pdf.setText(
     `Issued by ${brandName}. Scan the code, or open the address below. It must open this certificate at the issuer’s own address.`,
     { width, sizes: [9], colour: COLOURS.muted, maxLines: 3 },
   )
-  const address = pen.setText(url, { width, sizes: [9, 8], colour: COLOURS.accent })
+  const address = pdf.setText(url, { width, sizes: [9, 8], colour: COLOURS.accent })
   const top = FOOTER_TOP + 6
-  drawFigure(pen, `QR code of ${url}`, [MARGIN, FOOTER_TOP, QR_SIZE, QR_SIZE], () =>
-    drawQrCode(pen.doc, url, MARGIN, FOOTER_TOP),
+  pdf.drawFigure(`QR code of ${url}`, [MARGIN, FOOTER_TOP, QR_SIZE, QR_SIZE], () =>
+    pdf.drawQrCode(url, MARGIN, FOOTER_TOP, QR_SIZE),
   )
-  drawElement(pen, pen.root, 'P', () => heading.write(left, top))
-  drawElement(pen, pen.root, 'P', () => text.write(left, top + heading.height + 2))
+  pdf.drawElement(pdf.root, 'P', () => heading.write(left, top))
+  pdf.drawElement(pdf.root, 'P', () => text.write(left, top + heading.height + 2))
   const addressTop = top + heading.height + text.height + 5
-  const paragraph = addElement(pen, pen.root, 'P')
-  drawLink(pen, paragraph, address, [left, addressTop, width, address.height], url)
+  const paragraph = pdf.addElement(pdf.root, 'P')
+  drawLink(pdf, paragraph, address, [left, addressTop, width, address.height], url)
 }
 
 /** Starts a page for what does not fit on the previous one; returns the top of its content. */
-function startPage(pen: Pen, { view, url }: CertificateSheet): number {
-  pen.doc.addPage()
-  const text = pen.setText(`Certificate ${view.number}, continued · ${url}`, {
+function startPage(pdf: TaggedPdf, { view, url }: CertificateSheet): number {
+  pdf.doc.addPage()
+  const text = pdf.setText(`Certificate ${view.number}, continued · ${url}`, {
     width: INNER_WIDTH,
     sizes: [9, 8],
     colour: COLOURS.muted,
   })
-  drawArtifact(pen, () => text.write(MARGIN, 36))
+  pdf.drawArtifact(() => text.write(MARGIN, 36))
   return 64
 }
 
 /** Draws a certificate on A4. Its text can be selected, copied, searched and read aloud. */
 export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts): Promise<Buffer> {
   const { view } = sheet
-  const doc = new PDFDocument({
-    size: 'A4',
-    margin: 0,
-    pdfVersion: '1.7',
-    lang: 'en-GB',
-    tagged: true,
-    displayTitle: true,
-    bufferPages: true,
-    info: {
+  const pdf = createTaggedPdf(
+    {
       Title: `${TITLE} ${view.number}`,
       Author: sheet.brandName,
       CreationDate: new Date(sheet.issuedAt),
     },
-  })
-  const chunks: Buffer[] = []
-  doc.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const finished = new Promise<Buffer>((resolve, reject) => {
-    doc.on('end', () => resolve(Buffer.concat(chunks)))
-    doc.on('error', reject)
-  })
-  const root = doc.struct('Document')
-  doc.addStructure(root)
-  const pen: Pen = { doc, root, setText: createTextSetter(doc, fonts) }
-  drawHeader(pen, sheet)
+    fonts,
+  )
+  const { doc, root } = pdf
+  drawHeader(pdf, sheet)
 
-  const proof = layOutProof(pen, view)
-  const facts = layOutFacts(pen, () => root, view.facts)
+  const proof = layOutProof(pdf, view)
+  const facts = layOutFacts(pdf, () => root, view.facts)
   const gap: Block = { height: SECTION_GAP, draw: () => undefined }
   const rest = [...proof, gap, ...facts]
   let bottom = FOOTER_TOP - SECTION_GAP
   const getFree = (statement: Block): number =>
     [statement, ...rest].reduce((free, { height }) => free - height, bottom - HEADER_HEIGHT)
-  const large = layOutStatement(pen, view, false)
+  const large = layOutStatement(pdf, view, false)
   const isCompact = getFree(large) < FULL_DRAWING_HEIGHT
-  const statement = isCompact ? layOutStatement(pen, view, true) : large
+  const statement = isCompact ? layOutStatement(pdf, view, true) : large
   const blocks = [statement, ...rest]
   // The drawing fills what the text leaves.
   const free = getFree(statement)
   const drawingHeight = Math.min(Math.max(free, MIN_DRAWING_HEIGHT), MAX_DRAWING_HEIGHT)
-  drawFigure(pen, `${view.drawing.description}.`, [0, HEADER_HEIGHT, WIDTH, drawingHeight], () =>
+  pdf.drawFigure(`${view.drawing.description}.`, [0, HEADER_HEIGHT, WIDTH, drawingHeight], () =>
     drawScene(doc, view.drawing, HEADER_HEIGHT, drawingHeight),
   )
 
@@ -499,14 +433,13 @@ export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts
     const needed = block.height + (block.isHeading ? (blocks[i + 1]?.height ?? 0) : 0)
     // The gap below the last row may be cut off.
     if (top + needed - ROW_GAP > bottom) {
-      top = startPage(pen, sheet)
+      top = startPage(pdf, sheet)
       bottom = HEIGHT - 48
     }
     block.draw(top)
     top += block.height
   })
   doc.switchToPage(0)
-  drawFooter(pen, sheet)
-  doc.end()
-  return finished
+  drawFooter(pdf, sheet)
+  return pdf.finish()
 }

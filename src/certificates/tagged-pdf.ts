@@ -3,46 +3,25 @@ import { createQrMatrix } from '../core/html/qr-image.js'
 import { getFeatures, type CertificateFonts, type FontName } from './certificate-fonts.js'
 import { fitText, type TextBox } from './fit-text.js'
 
-/** Quiet zone, in modules (ISO/IEC 18004, section 9.1) */
-const QR_MARGIN = 4
+type Doc = PDFKit.PDFDocument
+export type PdfElement = PDFKit.PDFStructureElement
 
-type TextStyle = Partial<TextBox> &
-  Pick<TextBox, 'width'> & { colour?: string; isRightAligned?: boolean }
+type TextStyle = Pick<TextBox, 'width'> &
+  Partial<TextBox> & { colour?: string; isRightAligned?: boolean }
 
-interface TagOptions {
-  /** By default the document */
-  parent?: PDFKit.PDFStructureElement
-  /** Alternative text */
-  alt?: string
+/** Text that is broken into lines, and not yet written. */
+export interface TextBlock {
+  /** Points */
+  height: number
+  lineCount: number
+  write: (x: number, top: number) => void
 }
 
-/**
- * Creates a PDF whose text can be selected, searched and read aloud (ISO 32000-1, section 14.8), in
- * the fonts of certificates. Lengths are in points.
- */
-export function createTaggedPdf(
-  { info, ...options }: PDFKit.PDFDocumentOptions,
-  fonts: CertificateFonts,
-) {
-  const doc = new PDFDocument({
-    size: 'A4',
-    margin: 0,
-    pdfVersion: '1.7',
-    lang: 'en-GB',
-    tagged: true,
-    displayTitle: true,
-    info,
-    ...options,
-  })
-  const chunks: Buffer[] = []
-  doc.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const finished = new Promise<Buffer>((resolve, reject) => {
-    doc.on('end', () => resolve(Buffer.concat(chunks)))
-    doc.on('error', reject)
-  })
-  const root = doc.struct('Document')
-  doc.addStructure(root)
+const LINE_HEIGHT = 1.25
+const DEFAULT_SIZES = [10] as const
 
+/** Creates a function that breaks text into lines, to be written later. */
+function createTextSetter(doc: Doc, fonts: CertificateFonts) {
   const registered = new Set<FontName>()
   function writeRun(text: string, font: FontName, size: number, x: number, baseline: number) {
     // PDFKit accepts open fonts; its types do not say so.
@@ -60,68 +39,117 @@ export function createTaggedPdf(
       })
   }
 
-  /** Adds an element of the structure; `draw` draws its content. */
-  function tag(
+  return (text: string, style: TextStyle): TextBlock => {
+    const { sizes = DEFAULT_SIZES, maxLines = Infinity, weight = 'regular', width } = style
+    const { size, lines } = fitText(fonts, text, { weight, width, maxLines, sizes })
+    return {
+      height: lines.length * size * LINE_HEIGHT,
+      lineCount: lines.length,
+      write(x, top) {
+        doc.fillColor(style.colour ?? '#000000')
+        let baseline = top + size
+        for (const line of lines) {
+          let left = style.isRightAligned ? x + width - line.width : x
+          for (const run of line.runs) {
+            writeRun(run.text, run.font, size, left, baseline)
+            left += fonts.measure(run) * size
+          }
+          // So that the last word is not read together with the first one of the next line.
+          writeRun(' ', weight, size, left, baseline)
+          baseline += size * LINE_HEIGHT
+        }
+      },
+    }
+  }
+}
+
+/**
+ * Creates an A4 document whose text can be selected, searched and read aloud (ISO 32000-1, section
+ * 14.8), in the fonts of certificates. Lengths are in points.
+ */
+export function createTaggedPdf(info: PDFKit.DocumentInfo, fonts: CertificateFonts) {
+  const doc = new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    pdfVersion: '1.7',
+    lang: 'en-GB',
+    tagged: true,
+    displayTitle: true,
+    bufferPages: true,
+    info,
+  })
+  const chunks: Buffer[] = []
+  doc.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const finished = new Promise<Buffer>((resolve, reject) => {
+    doc.on('end', () => resolve(Buffer.concat(chunks)))
+    doc.on('error', reject)
+  })
+  const root = doc.struct('Document')
+  doc.addStructure(root)
+
+  /** Adds an element of the structure. */
+  function addElement(
+    parent: PdfElement,
     type: string,
-    draw: (() => void) | null,
-    { parent = root, alt }: TagOptions = {},
-  ): PDFKit.PDFStructureElement {
-    const element = doc.struct(type, alt === undefined ? {} : { alt })
+    options: PDFKit.Mixins.StructureElementOptions = {},
+  ): PdfElement {
+    const element = doc.struct(type, options)
     parent.add(element)
-    if (draw) element.add(draw)
     return element
   }
 
-  /** Draws content that assistive technology skips. */
-  function drawArtifact(draw: () => void): void {
-    doc.markContent('Artifact', { type: 'Layout' })
-    draw()
-    doc.endMarkedContent()
-  }
+  return {
+    doc,
+    root,
+    setText: createTextSetter(doc, fonts),
+    addElement,
 
-  /** Writes a block of text; returns the top of the next block. */
-  function write(text: string, x: number, top: number, style: TextStyle): number {
-    const { sizes = [11], maxLines = 1, weight = 'regular', width } = style
-    const { size, lines } = fitText(fonts, text, { weight, width, maxLines, sizes })
-    doc.fillColor(style.colour ?? '#0b2530')
-    let baseline = top + size
-    for (const line of lines) {
-      let left = style.isRightAligned ? x + width - line.width : x
-      for (const run of line.runs) {
-        writeRun(run.text, run.font, size, left, baseline)
-        left += fonts.measure(run) * size
+    /** Draws content that assistive technology reads as an element of this type. */
+    drawElement: (parent: PdfElement, type: string, draw: () => void): PdfElement => {
+      const element = addElement(parent, type)
+      element.add(draw)
+      return element
+    },
+
+    /** Draws a picture that assistive technology describes. */
+    drawFigure: (
+      alt: string,
+      [x, y, width, height]: [x: number, y: number, width: number, height: number],
+      draw: () => void,
+    ): void => {
+      // PDFKit's types lack `bbox`.
+      const options: object = { alt, bbox: [x, y, x + width, y + height] }
+      addElement(root, 'Figure', options).add(draw)
+    },
+
+    /** Draws content that assistive technology skips. */
+    drawArtifact: (draw: () => void): void => {
+      doc.markContent('Artifact', { type: 'Layout' })
+      draw()
+      doc.endMarkedContent()
+    },
+
+    /** Draws a QR code with level M, as one path, so that viewers show no seams. */
+    drawQrCode: (text: string, x: number, y: number, size: number): void => {
+      const matrix = createQrMatrix(text, 'M')
+      const scale = size / matrix.modules
+      for (let row = 0; row < matrix.modules; row++) {
+        for (let column = 0; column < matrix.modules; column++) {
+          if (!matrix.isDark(column, row)) continue
+          const start = column
+          while (column + 1 < matrix.modules && matrix.isDark(column + 1, row)) column++
+          doc.rect(x + start * scale, y + row * scale, (column - start + 1) * scale, scale * 1.02)
+        }
       }
-      // So that the last word is not read together with the first one of the next line.
-      writeRun(' ', weight, size, left, baseline)
-      baseline += size * 1.3
-    }
-    return baseline - size
-  }
+      doc.fill('#000000')
+    },
 
-  /** Draws a QR code with level M, as one path, so that viewers show no seams. */
-  function drawQrCode(text: string, x: number, y: number, size: number): void {
-    const matrix = createQrMatrix(text, 'M')
-    const scale = size / (matrix.modules + 2 * QR_MARGIN)
-    doc.rect(x, y, size, size).fill('#ffffff')
-    for (let row = 0; row < matrix.modules; row++) {
-      for (let column = 0; column < matrix.modules; column++) {
-        if (!matrix.isDark(column, row)) continue
-        const start = column
-        while (column + 1 < matrix.modules && matrix.isDark(column + 1, row)) column++
-        const left = x + (start + QR_MARGIN) * scale
-        doc.rect(left, y + (row + QR_MARGIN) * scale, (column - start + 1) * scale, scale * 1.02)
-      }
-    }
-    doc.fill('#000000')
+    /** Completes the document. */
+    finish: (): Promise<Buffer> => {
+      doc.end()
+      return finished
+    },
   }
-
-  /** Completes the PDF. */
-  function finish(): Promise<Buffer> {
-    doc.end()
-    return finished
-  }
-
-  return { doc, tag, drawArtifact, write, drawQrCode, finish }
 }
 
 export type TaggedPdf = ReturnType<typeof createTaggedPdf>

@@ -1,5 +1,5 @@
 import type { CertificateFonts } from '../../certificates/certificate-fonts.js'
-import { createTaggedPdf, type TaggedPdf } from '../../certificates/tagged-pdf.js'
+import { createTaggedPdf, type PdfElement, type TaggedPdf } from '../../certificates/tagged-pdf.js'
 
 /** What the PDF of a payment request shows; texts are formatted. */
 export interface PaymentRequest {
@@ -31,15 +31,40 @@ const BOTTOM = HEIGHT - 96
 const HALF = INNER_WIDTH / 2 - 12
 const AMOUNT_WIDTH = 130
 const QR_SIZE = 128
+/** Enough for the largest code: 4 modules of 45, with its margins */
+const QUIET_ZONE = 12
 const BOX_PADDING = 18
 
-const COLOURS = { muted: '#486069', accent: '#00656a', line: '#d5dfe1', box: '#eef5f5' }
+const COLOURS = {
+  ink: '#0b2530',
+  muted: '#486069',
+  accent: '#00656a',
+  line: '#d5dfe1',
+  box: '#eef5f5',
+}
 const TITLE = 'Payment request'
 const SMALL = { sizes: [9] as [number], colour: COLOURS.muted }
 
-type Draw = (pdf: TaggedPdf, request: PaymentRequest, top: number) => number
+function createPen(pdf: TaggedPdf) {
+  const { root, addElement, drawElement, setText } = pdf
+  return {
+    ...pdf,
+    /** Adds an element of the structure; `draw` draws its content. */
+    tag: (type: string, draw: (() => void) | null, parent: PdfElement = root): PdfElement =>
+      draw === null ? addElement(parent, type) : drawElement(parent, type, draw),
+    /** Writes a block of text; returns the top of the next one. */
+    write: (text: string, x: number, top: number, style: Parameters<typeof setText>[1]): number => {
+      const block = setText(text, { colour: COLOURS.ink, sizes: [11], maxLines: 1, ...style })
+      block.write(x, top)
+      return top + block.height
+    },
+  }
+}
+type Pen = ReturnType<typeof createPen>
 
-const drawLine = ({ doc, drawArtifact }: TaggedPdf, y: number, colour = COLOURS.line): void =>
+type Draw = (pdf: Pen, request: PaymentRequest, top: number) => number
+
+const drawLine = ({ doc, drawArtifact }: Pen, y: number, colour = COLOURS.line): void =>
   drawArtifact(() => doc.moveTo(MARGIN, y).lineTo(RIGHT, y).lineWidth(0.75).stroke(colour))
 
 const drawHead: Draw = ({ doc, drawArtifact, tag, write }, request, top) => {
@@ -117,7 +142,7 @@ const drawLines: Draw = (pdf, { lines, total }, top) => {
   const labelWidth = INNER_WIDTH - AMOUNT_WIDTH
   let next = top
   const drawRow = (label: string, amount: string, kind: 'head' | 'line' | 'total') => {
-    const row = tag('TR', null, { parent: table })
+    const row = tag('TR', null, table)
     const cell = kind === 'head' ? 'TH' : 'TD'
     const start = next + 8
     const style =
@@ -132,7 +157,7 @@ const drawLines: Draw = (pdf, { lines, total }, top) => {
       () => {
         next = write(label, MARGIN, start, { width: labelWidth - 12, maxLines: 3, ...style })
       },
-      { parent: row },
+      row,
     )
     tag(
       cell,
@@ -142,7 +167,7 @@ const drawLines: Draw = (pdf, { lines, total }, top) => {
           isRightAligned: true,
           ...style,
         }),
-      { parent: row },
+      row,
     )
     next += 4
     if (kind !== 'total') drawLine(pdf, next, kind === 'head' ? COLOURS.accent : COLOURS.line)
@@ -154,10 +179,10 @@ const drawLines: Draw = (pdf, { lines, total }, top) => {
 }
 
 const drawAccount: Draw = (pdf, { account, epcPayload, total, orderNumber, seller }, top) => {
-  const { doc, tag, write, drawArtifact, drawQrCode } = pdf
+  const { doc, tag, write, drawArtifact, drawFigure, drawQrCode } = pdf
   if (account.length === 0) return top
   const hasCode = epcPayload !== null
-  const height = Math.max(36 * Math.ceil(account.length) + 40, hasCode ? QR_SIZE + 50 : 0)
+  const height = Math.max(36 * account.length + 40, hasCode ? QR_SIZE + 50 : 0)
   drawArtifact(() => doc.roundedRect(MARGIN, top, INNER_WIDTH, height, 8).fill(COLOURS.box))
   const left = MARGIN + BOX_PADDING
   const width = INNER_WIDTH - 2 * BOX_PADDING - (hasCode ? QR_SIZE + BOX_PADDING : 0)
@@ -173,10 +198,15 @@ const drawAccount: Draw = (pdf, { account, epcPayload, total, orderNumber, selle
   }
   if (!hasCode) return top + height
   const qrLeft = RIGHT - BOX_PADDING - QR_SIZE
+  const qrTop = top + BOX_PADDING
   const alt = `QR code for a transfer of ${total} to ${seller.name}, with the reference ${orderNumber}`
-  tag('Figure', () => drawQrCode(epcPayload, qrLeft, top + BOX_PADDING, QR_SIZE), { alt })
+  drawFigure(alt, [qrLeft, qrTop, QR_SIZE, QR_SIZE], () => {
+    // Its quiet zone is four modules wide (ISO/IEC 18004, section 9.1).
+    doc.rect(qrLeft, qrTop, QR_SIZE, QR_SIZE).fill('#ffffff')
+    drawQrCode(epcPayload, qrLeft + QUIET_ZONE, qrTop + QUIET_ZONE, QR_SIZE - 2 * QUIET_ZONE)
+  })
   tag('P', () =>
-    write('Scan with your banking app', qrLeft, top + BOX_PADDING + QR_SIZE + 6, {
+    write('Scan with your banking app', qrLeft, qrTop + QR_SIZE + 6, {
       width: QR_SIZE,
       sizes: [9],
       colour: COLOURS.muted,
@@ -199,7 +229,7 @@ const drawInstructions: Draw = ({ doc, tag, write }, { instructions }, top) => {
   return next
 }
 
-const drawFoot = (pdf: TaggedPdf, { seller }: PaymentRequest): void => {
+const drawFoot = (pdf: Pen, { seller }: PaymentRequest): void => {
   const { tag, write } = pdf
   drawLine(pdf, HEIGHT - 72)
   const texts = [
@@ -219,15 +249,15 @@ export function drawPaymentRequest(
   request: PaymentRequest,
   fonts: CertificateFonts,
 ): Promise<Buffer> {
-  const pdf = createTaggedPdf(
-    {
-      info: {
+  const pdf = createPen(
+    createTaggedPdf(
+      {
         Title: `${TITLE} ${request.orderNumber}`,
         Author: request.seller.name,
         CreationDate: new Date(request.orderedAt),
       },
-    },
-    fonts,
+      fonts,
+    ),
   )
   let top = drawHead(pdf, request, 56)
   top = drawParties(pdf, request, top + 30)
