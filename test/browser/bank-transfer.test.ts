@@ -30,6 +30,7 @@ t.test('a guest copies the payment details, on a phone', async (t) => {
     ['Reference', 'CW-000001'],
   ] as const) {
     const button = page.getByRole('button', { name: `Copy ${label}` })
+    await button.scrollIntoViewIfNeeded()
     const box = await button.boundingBox()
     await button.focus()
     await page.keyboard.press('Enter')
@@ -71,7 +72,7 @@ t.test('the section is accessible, also when the payment is overdue', async (t) 
     await checkAccessibility(t, page, `the payment details on ${variant}`)
     await context.close()
   }
-  await app.database.query("UPDATE orders SET placed_at = '2026-01-01T00:00:00.000Z'")
+  await app.database.query(`UPDATE orders SET placed_at = ${Date.parse('2026-01-01')}`)
   const { page } = await openBrowserContext(t, { viewport: PHONE })
   await page.goto(url + path)
   await page.getByText('This payment was due on 15 January 2026').waitFor()

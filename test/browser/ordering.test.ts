@@ -39,7 +39,11 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.getByText('Correct the share to see the price.').waitFor()
   await page.getByLabel('Share of the trip').fill('200')
   await page.locator('#total strong', { hasText: 'US$133.67' }).waitFor()
-  t.match(await page.locator('#portfolio-1-price').innerText(), 'US$82.97', 'of all portfolios')
+  t.match(
+    (await page.locator('#portfolio-1-price').textContent()) ?? '',
+    'US$82.97',
+    'of all portfolios',
+  )
 
   await page.getByLabel('Email').fill('ann@gmial.com')
   await page.getByLabel('Email').blur()

@@ -37,6 +37,6 @@ t.test('a guest sees the button at once, enters the guests and buys their own pa
   t.ok(((await button.boundingBox())?.y ?? -1) >= 0, 'the button stays in view')
   const price = /US\$[\d.]+/.exec(await button.innerText())?.[0] ?? ''
   await button.click()
-  await page.locator('#price .total, .total').filter({ hasText: price }).first().waitFor()
+  await page.locator('#total strong', { hasText: price }).waitFor()
   t.same(browserErrors, { errors: [], externalRequests: [] })
 })

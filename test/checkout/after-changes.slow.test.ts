@@ -258,10 +258,8 @@ t.test('the email about a certificate is sent if an undo is undone', async (t) =
   }
   await waitFor(async () => (await readState())[0] === 'cancelled')
   await ann.call('PATCH', ORDER, { status: 'fulfilled' })
-  await waitFor(async () =>
-    smtp.mails.some(({ headers }) => headers.get('subject')?.includes('certificate')),
-  )
-  t.same(await readState(), ['sent'])
+  await waitFor(async () => (await readState())[0] === 'sent')
+  t.ok(smtp.mails.some(({ headers }) => headers.get('subject')?.includes('certificate')))
 })
 
 /** Waits for the emails to guests with these subjects, and for no others. */

@@ -283,7 +283,10 @@ t.test('orders are found and limited by every spelling of an email', async (t) =
   })
   await placeOrder(createGuest(url), { email: 'Ann@Bücher.example' })
   await placeOrder(createGuest(url), { email: 'ann@xn--bcher-kva.example' })
-  await t.rejects(placeOrder(createGuest(url), { email: 'ａnn@bücher\u3002example' }), /429/)
+  await t.rejects(
+    placeOrder(createGuest(url), { email: 'ａnn@bücher\u3002example' }),
+    /Too many orders/,
+  )
   t.equal((await ann.call('GET', '/api/admin/orders/1')).customerEmail, 'Ann@Bücher.example')
   for (const q of ['ann@bücher.example', 'ann@xn--bcher-kva.example', 'ann@bü\u00adcher.example']) {
     const { items } = await ann.call('GET', `/api/admin/orders?q=${encodeURIComponent(q)}`)

@@ -93,9 +93,9 @@ t.test('the page of an order lists the lines of its trip', async (t) => {
     },
   })
   const page = toText(await ann.get(`/admin/orders/${id}`))
-  t.match(page, /Line 2 40\slitres, Petrol \(mineral\), Tender/)
-  t.match(page, /Line 3 5\skg, Marine diesel \/ gas oil, 30% HVO/)
-  t.match(page, /Guests 12/)
+  t.match(page, /Tender 40\slitres, Petrol \(mineral\)/)
+  t.match(page, /Another fuel 5\skg, Marine diesel \/ gas oil, 30% HVO/)
+  t.match(page, /Guests on board 12/)
   t.match(page, /Per person 286\.6\skg CO₂e/)
 })
 

@@ -85,6 +85,6 @@ export async function placeOrder(
   const { status, headers } = response.text.includes('keep the name')
     ? await guest.post('/offset', fillIn(readForm(response), fields))
     : response
-  if (status !== 303) throw new Error(`The order was not placed: ${status}`)
+  if (status !== 303) throw new Error(`The order was not placed: ${status} ${toText(response)}`)
   return headers.get('location') ?? ''
 }

@@ -73,7 +73,10 @@ export async function startSmtpServer(
           const raw = Buffer.concat(chunks).toString()
           const { headers, parts } = parseMime(raw)
           const findText = (type: string) =>
-            parts.find((part) => part.type === type)?.content.toString() ?? ''
+            (parts.find((part) => part.type === type)?.content.toString() ?? '').replaceAll(
+              '\r\n',
+              '\n',
+            )
           const isNotice = headers.get('message-id')?.startsWith('<notice_') ?? false
           state[isNotice ? 'notices' : 'mails'].push({
             from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,

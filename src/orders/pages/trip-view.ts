@@ -109,17 +109,17 @@ function getUnitLabel(name: string, data: Record<string, unknown>): string | nul
   return typeof unit === 'string' ? (getOwn(UNIT_NAMES, unit) ?? unit) : JSON.stringify(unit)
 }
 
-/** Rows such as `Line 2: 40 litres, Petrol (mineral), Tender`. Stored data may be invalid. */
+/** Rows such as `Tender: 40 litres, Petrol (mineral)`. Stored data may be invalid. */
 const buildLineRows = (lines: unknown[], format: Formatters) =>
-  lines.filter(isObject).map((line, i) => {
+  lines.filter(isObject).map((line) => {
     const quantity = withUnit(
       formatValue('quantity', line.quantity, format),
       getUnitLabel('quantity', line) ?? '',
     )
     const blend = typeof line.hvoPercent === 'number' ? `${format.exact(line.hvoPercent)}% HVO` : ''
     const use = typeof line.use === 'string' ? getOwn(USE_NAMES, line.use) : undefined
-    const details = [quantity, formatValue('fuelType', line.fuelType, format), blend, use]
-    return { label: `Line ${i + 2}`, value: details.filter(Boolean).join(', ') }
+    const details = [quantity, formatValue('fuelType', line.fuelType, format), blend]
+    return { label: use ?? 'Another fuel', value: details.filter(Boolean).join(', ') }
   })
 
 function buildRows(data: Record<string, unknown>, format: Formatters) {
