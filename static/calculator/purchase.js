@@ -38,7 +38,10 @@ function showChoice() {
   if (share) setText(link, toLabel(getPrice(share, portfolio)))
   else if (portfolio) setText(link, portfolio.dataset.label)
   for (const option of shares) {
-    setText(option.parentElement.querySelector('strong'), getPrice(option, portfolio) ?? '–')
+    setText(
+      option.parentElement.querySelector('strong'),
+      getPrice(option, portfolio) ?? option.dataset.missing,
+    )
   }
   for (const option of share ? portfolios : []) {
     const price = getPrice(share, option)
