@@ -116,7 +116,7 @@ t.test('users are notified of failed codes, new devices and changed credentials'
   }
   const client = await signInClient(url, account)
   const signedIn = await waitForNotice('New sign-in')
-  t.match(signedIn.text, /\d{4} at \d\d:.*: node, 127\.0\.0\.1\r\n.*\/admin\/account\r\n/s)
+  t.match(signedIn.text, /\d{4} at \d\d:.*: node, 127\.0\.0\.1\n.*\/admin\/account\n/s)
   await signInClient(url, account)
 
   await addApp(client)
@@ -139,7 +139,7 @@ t.test('users are notified of failed codes, new devices and changed credentials'
   await addApp(client)
   await waitForNotice('New second factor')
   await service.ann.call('DELETE', `/api/admin/accounts/${account.id}/second-factor`)
-  t.match((await waitForNotice('Second factor removed')).text, `: ${ADMIN.email}\r\n`)
+  t.match((await waitForNotice('Second factor removed')).text, `: ${ADMIN.email}\n`)
   const others = smtp.notices.filter(({ recipients }) => recipients.includes(email))
   t.same(others, [], 'once each')
 })
