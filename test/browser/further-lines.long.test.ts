@@ -38,6 +38,7 @@ t.test('a guest adds a tender and shore power on a phone', async (t) => {
   await line(4, 'quantity').waitFor({ state: 'attached' })
   await line(3, 'quantity').fill('')
 
+  await page.getByText('How this is calculated').click()
   await page.getByText('Shore power: Electricity').first().waitFor()
   t.match(await page.locator('#result').innerText(), /Tender: Petrol \(mineral\)\s+119\skg/)
   t.match(await page.locator('#result').innerText(), /Per person\s+290\.4\skg/)

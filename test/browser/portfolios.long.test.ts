@@ -234,7 +234,7 @@ t.test('escapes text from the provider, and links to https only', async (t) => {
   t.equal(await page.evaluate(() => (window as any).hacked), undefined)
   t.equal(await page.locator('#offers :is(img, script, iframe)').count(), 0)
   const links = await page
-    .locator('#offers a')
+    .locator('#offers .projects a')
     .evaluateAll((all) => all.map((link) => link.getAttribute('href')))
   t.same([...new Set(links)], ['/projects/1/1'])
   t.same(browserErrors, { errors: [], externalRequests: [] })
@@ -362,6 +362,7 @@ t.test(
     t.equal((await shown(page)).length, 3)
     t.equal(await page.locator('#offers [type=radio]:visible').count(), 0)
     await page.getByRole('link', { name: 'Buy credits for US$23.90' }).click()
+    await page.locator('.chosen-portfolio summary').click()
     await page.getByRole('radio', { name: /Blue Carbon/ }).waitFor()
   },
 )
