@@ -30,6 +30,8 @@ const ALLOWED = [
   'OFL-1.1',
   // Covers changes to the files of the package only
   'MPL-2.0',
+  // A shared library (libvips), which can be replaced
+  'LGPL-3.0-or-later',
 ]
 
 /** Non-SPDX names of 0BSD and MPL-2.0. */
