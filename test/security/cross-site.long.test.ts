@@ -186,11 +186,14 @@ t.test('private responses are not cached, and no page can be framed', async (t) 
   }
   const isSafe = ([route, { status, headers }]: [string, NodeResponse]): boolean => {
     const isAsset = route.endsWith('/*') && !route.includes('ordersource') && status < 400
+    const isPreview = route.endsWith('/preview.png') && status < 400
     const allowed = isAsset
       ? ['public, max-age=31536000, immutable']
-      : / \/(?:api\/|admin)/.test(route)
-        ? ['no-store']
-        : ['private, no-cache', 'no-store']
+      : isPreview
+        ? ['public, max-age=86400']
+        : / \/(?:api\/|admin)/.test(route)
+          ? ['no-store']
+          : ['private, no-cache', 'no-store']
     return (
       allowed.includes(String(headers['cache-control'])) &&
       String(headers['content-security-policy']).includes("frame-ancestors 'none'") &&
