@@ -18,7 +18,7 @@ import {
   type CalculatorForm,
 } from './calculator-form.js'
 import { describeTrip } from './describe-trip.js'
-import { buildFormView, CALCULATOR_NAMES, CHOICES } from './form-view.js'
+import { buildFormView, CALCULATOR_NAMES, CHOICES, describeChanges } from './form-view.js'
 import type { PrefillSource } from './read-prefill.js'
 import { buildOfferView } from './result-page.js'
 import { buildResultView, type ResultView } from './result-view.js'
@@ -26,12 +26,18 @@ import { buildResultView, type ResultView } from './result-view.js'
 type Query = Record<string, unknown>
 type PageRequest = FastifyRequest<{ Querystring: Query }>
 
+interface ScannedSource extends PrefillSource {
+  isEdited: boolean
+  hasGuests: boolean
+  calculation: Calculation
+}
+
 interface CalculatorPage {
   type: CalculatorType
   query: Query
   form: CalculatorForm
   numbers: NumberFormatter
-  source: (PrefillSource & { isEdited: boolean; hasGuests: boolean }) | null
+  source: ScannedSource | null
   /** Whether blank required fields are shown as errors */
   showMissing: boolean
 }
@@ -55,7 +61,15 @@ const describeShownTrip = (calculation: Calculation, numbers: NumberFormatter): 
     ? (calculation.calculatorData.description ?? null)
     : describeTrip(calculation, numbers)
 
-const hasGuests = ({ calculatorData }: Calculation): boolean => calculatorData.guests !== undefined
+const toScannedSource = (
+  { calculation, source }: { calculation: Calculation; source: PrefillSource },
+  isEdited: boolean,
+): ScannedSource => ({
+  ...source,
+  isEdited,
+  calculation,
+  hasGuests: calculation.calculatorData.guests !== undefined,
+})
 
 /** The fields of a form that only asks for the guests: all others of the trip. */
 function listGuestsFields(calculation: Calculation, source: PrefillSource | null) {
@@ -155,6 +169,14 @@ const pages: FastifyPluginAsync = async (app) => {
       form: buildFormView(type, form, numbers, { showMissing, query }),
       choices: CHOICES,
       source,
+      changes:
+        source === null || form.calculation === null
+          ? []
+          : describeChanges(
+              toCalculatorForm(source.calculation),
+              toCalculatorForm(form.calculation),
+              numbers,
+            ),
       calculatedOn: dates.format(new Date()),
       address: app.publicBaseUrl(),
       result,
@@ -205,7 +227,7 @@ const pages: FastifyPluginAsync = async (app) => {
           query: request.query,
           form: toCalculatorForm(prefill.calculation),
           numbers,
-          source: { ...prefill.source, isEdited: false, hasGuests: hasGuests(prefill.calculation) },
+          source: toScannedSource(prefill, false),
           showMissing: false,
         })
       : null
@@ -230,9 +252,7 @@ const pages: FastifyPluginAsync = async (app) => {
   function readSource(type: CalculatorType, { code, codeSig }: Query) {
     if (code === undefined) return null
     const prefill = readPrefill(type, { data: code, sig: codeSig })
-    return prefill.ok
-      ? { ...prefill.source, isEdited: true, hasGuests: hasGuests(prefill.calculation) }
-      : null
+    return prefill.ok ? toScannedSource(prefill, true) : null
   }
 
   app.get('/', async (request, reply) => {
@@ -265,13 +285,15 @@ const pages: FastifyPluginAsync = async (app) => {
       const numbers = getRequestNumbers(request)
       const decimalSign = getDecimalSign(request.headers['accept-language'])
       const form = parseCalculatorForm(type, query, { decimalSign })
-      if (request.wantsFragment) {
+      const isUpdate = request.wantsFragment && hasResult(request, type)
+      // While a value is invalid, the page keeps the result and the URL of the earlier values.
+      const keepsResult = isUpdate && form.calculation === null && form.partial === null
+      if (request.wantsFragment && !keepsResult) {
         const sharedUrl = toSharedUrl(type, query, form)
         if (sharedUrl.length <= MAX_SHARED_URL_LENGTH) reply.header('hx-replace-url', sharedUrl)
       }
-      if (form.calculation !== null && request.method === 'GET') {
-        const isUpdate = request.wantsFragment && hasResult(request, type)
-        if (!isUpdate) resultPage.onStep('result')
+      if (form.calculation !== null && request.method === 'GET' && !isUpdate) {
+        resultPage.onStep('result')
       }
       const view = await buildView({
         type,
@@ -283,7 +305,7 @@ const pages: FastifyPluginAsync = async (app) => {
       })
       return reply.renderView(
         { page: 'calculator/calculator', fragment: 'calculator/_response' },
-        view,
+        { ...view, keepsResult },
       )
     },
   )

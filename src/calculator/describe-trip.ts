@@ -3,7 +3,19 @@ import type { Calculation, LineUse } from './calculator-data.js'
 import { getFuelName, type FuelType } from './factors/editions.js'
 import { UNIT_SYMBOLS } from './units.js'
 
-/** A trip in one line: `500 l, Marine diesel / gas oil`, `120 nmi at 10 knots`, `1.5 t CO₂e`. */
+/** Shorter names than those of the emission factors. */
+const PLAIN_FUEL_NAMES: Partial<Record<FuelType, string>> = {
+  mgo: 'Marine diesel',
+  petrol: 'Petrol',
+  'petrol-blend': 'Petrol with bioethanol',
+  'diesel-road': 'Road diesel',
+}
+
+/** The name of a fuel in forms and descriptions. Results name the fuel whose factors they use. */
+export const getPlainFuelName = (fuelType: FuelType): string =>
+  PLAIN_FUEL_NAMES[fuelType] ?? getFuelName(fuelType)
+
+/** A trip in one line: `500 l, Marine diesel`, `120 nmi at 10 knots`, `1.5 t CO₂e`. */
 export function describeTrip(
   { calculatorType, calculatorData }: Calculation,
   numbers: NumberFormatter,
@@ -11,7 +23,7 @@ export function describeTrip(
   switch (calculatorType) {
     case 'fuel': {
       const { quantity, unit, fuelType } = calculatorData
-      return `${withUnit(numbers.exact(quantity), UNIT_SYMBOLS[unit])}, ${getFuelName(fuelType)}`
+      return `${withUnit(numbers.exact(quantity), UNIT_SYMBOLS[unit])}, ${getPlainFuelName(fuelType)}`
     }
     case 'distance': {
       const { distance, distanceUnit, speedKn } = calculatorData

@@ -15,9 +15,9 @@ import {
   type HullType,
 } from './calculator-data.js'
 import { FORM_FIELDS, type CalculatorForm } from './calculator-form.js'
-import { USE_NAMES } from './describe-trip.js'
+import { getPlainFuelName, USE_NAMES } from './describe-trip.js'
 import { FRAMEWORK_NAMES, FRAMEWORKS } from './factors/edition.js'
-import { BURNT_FUEL_TYPES, FUEL_TYPES, getFuelName, type FuelType } from './factors/editions.js'
+import { BURNT_FUEL_TYPES, FUEL_TYPES, type FuelType } from './factors/editions.js'
 import { getLineField, type FormLine } from './further-lines.js'
 import { buildReadingQuestions } from './reading-questions.js'
 import { UNIT_NAMES } from './units.js'
@@ -112,19 +112,11 @@ const FUEL_GROUPS: Record<string, readonly FuelType[]> = {
   'From shore': ['electricity'],
 }
 
-/** Shorter names in forms. Results name the fuel whose factors they use. */
-const PLAIN_FUEL_NAMES: Partial<Record<FuelType, string>> = {
-  mgo: 'Marine diesel',
-  petrol: 'Petrol',
-  'petrol-blend': 'Petrol with bioethanol',
-  'diesel-road': 'Road diesel',
-}
-
 const toFuelOptions = (fuelTypes: readonly FuelType[]): Option[] =>
   Object.entries(FUEL_GROUPS).flatMap(([group, fuels]) =>
     fuels
       .filter((value) => fuelTypes.includes(value))
-      .map((value) => ({ value, label: PLAIN_FUEL_NAMES[value] ?? getFuelName(value), group })),
+      .map((value) => ({ value, label: getPlainFuelName(value), group })),
   )
 
 /** Names of fuels in delivery notes. VLSFO is no fuel of its own in FuelEU Maritime. */
@@ -245,6 +237,25 @@ const describeGeneratorHours = (tripHours: number | null, { exact }: NumberForma
   tripHours === null
     ? 'Blank: the length of the trip or, without it, the time under way.'
     : `Blank: ${withUnit(exact(tripHours), 'hours')}, the length of the trip.`
+
+/**
+ * The fields of a trip that differ from the scanned one, with the scanned numbers:
+ * `Quantity (scanned: 500)`.
+ */
+export function describeChanges(
+  scanned: CalculatorForm,
+  edited: CalculatorForm,
+  { exact }: NumberFormatter,
+): string[] {
+  const fields = new Set([...Object.keys(scanned.values), ...Object.keys(edited.values)])
+  return sortByFormOrder([...fields])
+    .filter((field) => (scanned.values[field] ?? '') !== (edited.values[field] ?? ''))
+    .map((field) => {
+      const before = Number(scanned.values[field] || NaN)
+      const label = getLabel(field, edited.lines)
+      return Number.isNaN(before) ? label : `${label} (scanned: ${exact(before)})`
+    })
+}
 
 interface FormViewOptions {
   /** Whether blank required fields count as errors */

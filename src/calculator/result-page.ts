@@ -7,8 +7,8 @@ export interface OfferedPortfolio {
   id: number
   name: string
   description: string | null
-  /** Name of a drawing, for a portfolio without a picture */
-  drawing: string
+  /** Names of drawings, for a portfolio without a picture */
+  drawings: string[]
   /** Picture of a project on this service; `null` if there is none */
   imagePath: string | null
   /** Avoidance or removal, standards and places, as far as they are known */

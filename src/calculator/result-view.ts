@@ -52,6 +52,8 @@ export function buildResultView(calculation: Calculation, numbers: NumberFormatt
     comparison: describeCarTrip(toCarKilometres(co2eKg), numbers),
     /** `207 kg for each of 8 guests`; `null` unless there are several guests */
     perGuest: describeGuests(co2eKg, numbers, calculation.calculatorData.guests),
+    /** The part of one guest, with its unit */
+    part: formatRoundedMass(co2eKg / (calculation.calculatorData.guests ?? 1), numbers),
     carFactor: numbers.exact(CAR_KG_CO2E_PER_KM),
     isWellToWake: calculation.calculatorType !== 'custom',
     warnings: result.warnings.map(({ message }) => message),

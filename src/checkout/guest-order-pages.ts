@@ -114,6 +114,7 @@ const pages: FastifyPluginAsync = async (app) => {
       pdfProblem: certificate && (await certificates.findPdfProblem(certificate, true)),
       payment,
       online,
+      hasMail: app.mailDelivery !== null,
       bankTransfer: buildBankTransfer(order),
       format,
     })

@@ -40,32 +40,32 @@ function buildSteps(
 ): Step[] {
   const format = (timestamp: string | null) => (timestamp === null ? null : time(timestamp))
   const { status } = order
-  const received: Step = { label: 'Order received', at: format(order.placedAt), state: 'done' }
+  const received: Step = { label: 'Ordered', at: format(order.placedAt), state: 'done' }
   if (status === 'cancelled') {
     return [received, { label: 'Cancelled', at: format(order.cancelledAt), state: 'done' }]
   }
   const isPaid = hasBeenPaid(status)
   const paid: Step = {
-    label: isPaid ? 'Payment received' : 'Payment',
+    label: 'Paid',
     at: format(order.paidAt),
     state: isPaid ? 'done' : 'current',
   }
   if (status === 'refunded') {
     if (awaitsRefund(order, payment)) {
-      return [received, paid, { label: 'Refund', at: null, state: 'current' }]
+      return [received, paid, { label: 'Refunded', at: null, state: 'current' }]
     }
     const at = format(findTime(history, 'refunded'))
-    return [received, paid, { label: 'Payment refunded', at, state: 'done' }]
+    return [received, paid, { label: 'Refunded', at, state: 'done' }]
   }
   const isBought = status === 'fulfilled' || certificate !== null
   const bought: Step = {
-    label: isBought ? 'Carbon credits bought' : 'Purchase of carbon credits',
+    label: 'Credits bought',
     at: format(order.fulfilledAt),
     state: isBought ? 'done' : isPaid ? 'current' : 'upcoming',
   }
   if (order.checkout === null) return [received, paid, bought]
   const issued: Step = {
-    label: certificate !== null ? 'Certificate issued' : isBought ? 'Retirement' : 'Certificate',
+    label: 'Credits retired, certificate issued',
     at: format(certificate?.issuedAt ?? null),
     state: certificate !== null ? 'done' : isBought ? 'current' : 'upcoming',
   }
@@ -101,6 +101,8 @@ interface ViewOptions {
   payment?: Payment | null
   /** What the page shows of an unpaid order that is paid through Stripe */
   online?: PaymentView | null
+  /** Whether the service sends emails */
+  hasMail?: boolean
   format: PageFormat
 }
 
@@ -132,7 +134,7 @@ export function buildOrderView(
   options: ViewOptions,
 ) {
   const { certificate, pdfProblem = null, bankTransfer, payment = null } = options
-  const { online = null, format } = options
+  const { online = null, hasMail = false, format } = options
   const { checkout, status } = order
   /** `null` if it was erased, or may not be a name */
   const firstName = isErased(order) ? null : getFirstName(order.customerName)
@@ -145,6 +147,8 @@ export function buildOrderView(
       certificate !== null ||
       ((status === 'refunded' || status === 'cancelled') && !awaitsRefund(order, payment)),
     headline: { ...headline, name: headline.isGreeting ? firstName : null },
+    /** Whether an email with the certificate follows */
+    awaitsMail: hasMail && certificate === null && hasBeenPaid(status) && !isErased(order),
     firstName,
     steps: buildSteps(order, history, options),
     certificate: certificate && buildCertificateView(certificate, pdfProblem, format),

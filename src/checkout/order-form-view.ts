@@ -79,7 +79,7 @@ function buildPriceView(price: Price, numbers: NumberFormatter) {
 const SHARE_LABELS: Record<ShareKind, string> = {
   guests: 'My part',
   whole: 'Whole trip',
-  percent: 'Other',
+  percent: 'Other amount',
 }
 
 /** The kinds of share to choose from, with the numbers to start with. */
@@ -142,7 +142,7 @@ export function buildOrderFormView(
     },
     noPrice:
       result === null
-        ? 'Correct the share to see the price.'
+        ? 'Correct the amount to see the price.'
         : quoted
           ? null
           : describeNoPrice(result),

@@ -91,14 +91,18 @@ function parseShare(
     kind === 'guests'
       ? { sharePercent: null, forGuests: number }
       : { sharePercent: number, forGuests: null }
-  // A link can have both.
-  const fields = { ...share, sharePercent: toTrimmedText(submitted.sharePercent) || null }
-  const [error] = kind === 'guests' ? findShareErrors(fields, guests) : []
-  if (error !== undefined) return { shareChoice, share: null, error: error.message }
   const maximum = kind === 'guests' ? (guests ?? 0) : MAX_PERCENT
-  return number >= 1 && number <= maximum
-    ? { shareChoice, share, error: null }
-    : { shareChoice, share: null, error: `must be a whole number from 1 to ${maximum}` }
+  const isInRange = number >= 1 && number <= maximum
+  let error: string | null = null
+  if (kind === 'percent' && !isInRange) error = `Enter a whole number from 1 to ${maximum}%`
+  else if (kind === 'guests' && guests !== undefined && !isInRange) {
+    error = `Check the number of guests: it can be 1 to ${maximum}`
+  } else if (kind === 'guests') {
+    // A link can have both.
+    const fields = { ...share, sharePercent: toTrimmedText(submitted.sharePercent) || null }
+    error = findShareErrors(fields, guests)[0]?.message ?? null
+  }
+  return { shareChoice, share: error === null ? share : null, error }
 }
 
 interface FormRules {

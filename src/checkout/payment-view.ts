@@ -45,7 +45,7 @@ function buildUnpaidHeadline(payment: Payment | null, from: PaymentReturn | null
   return {
     tone: 'waiting',
     title: 'Waiting for your payment',
-    explanation: `${isStopped ? 'You have not paid yet. ' : ''}${HOSTED_BY_STRIPE}`,
+    explanation: `${isStopped ? 'Nothing has been charged. Your order is saved, and stays open until you pay or cancel it. ' : ''}${HOSTED_BY_STRIPE}`,
   }
 }
 

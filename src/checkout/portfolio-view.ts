@@ -12,6 +12,8 @@ const MAX_NAME_LENGTH = 120
 const MAX_DESCRIPTION_LENGTH = 300
 /** Different standards or places on a card */
 const MAX_LISTED = 2
+/** A portfolio of several kinds of projects is drawn as two halves. */
+const MAX_DRAWINGS = 2
 
 /** Drawings of `_drawing.eta`, by words in the type or the name of a project. */
 const DRAWINGS: readonly [drawing: string, words: RegExp][] = [
@@ -70,7 +72,10 @@ export function buildPortfolioView(
     id,
     name: truncateText(name, MAX_NAME_LENGTH),
     description: description && truncateText(description, MAX_DESCRIPTION_LENGTH),
-    drawing: getDrawing(named[0] ?? { name }),
+    drawings: [...new Set((named.length > 0 ? named : [{ name }]).map(getDrawing))].slice(
+      0,
+      MAX_DRAWINGS,
+    ),
     imagePath: pictured === undefined ? null : getImagePath(images, id, pictured),
     traits: [
       describeMethods(named),

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import { truncateText } from '../core/formatting/text.js'
 import { getRequestNumbers } from '../core/http/locale.js'
@@ -43,6 +43,14 @@ function listFacts({ country, kind, method, standard, vintage, ...project }: Pro
   return facts.filter((fact): fact is Fact => fact.value != null)
 }
 
+/** The result or the order form that a guest came from, to go back to; `null` if it is unknown. */
+export function getTripUrl({ headers }: FastifyRequest, origin: string): string | null {
+  const url = headers.referer !== undefined && URL.parse(headers.referer)
+  return url && url.origin === origin && /^\/(calculator\/\w+|offset)$/.test(url.pathname)
+    ? url.pathname + url.search
+    : null
+}
+
 /** The pages of the projects whose credits are sold, and their pictures. */
 const pages: FastifyPluginAsync = async (app) => {
   const { projectImages } = app
@@ -74,9 +82,10 @@ const pages: FastifyPluginAsync = async (app) => {
           project: {
             ...project,
             share: toShare(project.share),
-            drawing: getDrawing(project),
+            drawings: [getDrawing(project)],
             imagePath: getImagePath(projectImages, portfolio.id, project),
           },
+          tripUrl: getTripUrl(request, app.publicBaseUrl()),
           facts: listFacts(project),
           portfolio,
           perTonne: formatMoney(paidPerTonne.amountMinor, paidPerTonne.currency),

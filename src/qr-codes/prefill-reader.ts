@@ -86,9 +86,8 @@ function describeError(
       }
     case 'edited':
       return {
-        title: 'This code was changed',
-        explanation:
-          'The code was edited after it was created, so its values cannot be trusted. Ask the crew for a new code.',
+        title: 'This code cannot be used',
+        explanation: `It differs from the code that the crew created. ${SCAN_AGAIN}`,
       }
     case 'not_yet_valid':
       return {

@@ -16,7 +16,9 @@ function scheduleAnnouncement() {
   clearTimeout(announcementTimer)
   // Delayed, so that results are not announced at every pause in typing.
   announcementTimer = setTimeout(() => {
-    const message = document.querySelector('[data-announcement]')?.dataset.announcement
+    const [message] = ['.kept', '[data-announcement]'].flatMap(
+      (selector) => document.querySelector(selector)?.dataset.announcement ?? [],
+    )
     document.getElementById('announcement').textContent = message ?? ''
   }, ANNOUNCEMENT_DELAY_MS)
 }
@@ -32,7 +34,8 @@ document.addEventListener('input', ({ target }) => {
 document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   const result = findResult(ctx.sourceElement)
   if (!result) return
-  delete result.dataset.stale
+  // While a value is invalid, the earlier result stays.
+  if (!result.querySelector('.kept')) delete result.dataset.stale
   result.querySelector('.alert')?.remove()
   markFields()
   scheduleAnnouncement()

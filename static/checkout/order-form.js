@@ -1,3 +1,5 @@
+import '../shared/field-errors.js'
+
 // A portfolio that is chosen with a pointer closes the list. With arrow keys, every portfolio on the
 // way is chosen, so the list stays open.
 
@@ -7,4 +9,13 @@ document.addEventListener('click', ({ target, detail }) => {
   const list = card.closest('details')
   list.open = false
   list.querySelector('summary').focus()
+})
+
+document.addEventListener('click', ({ target }) => {
+  const { email } = target.dataset
+  if (email === undefined) return
+  const field = document.getElementById('email')
+  field.value = email
+  for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }))
+  field.focus()
 })

@@ -42,24 +42,27 @@ document.addEventListener('visibilitychange', () =>
 addEventListener('online', check)
 schedule()
 
-async function share(button) {
-  const url = new URL(button.dataset.share, location.href).href
-  if ('share' in navigator) {
-    await navigator.share({ title: 'Carbon credit retirement certificate', url }).catch(() => {})
-    return
-  }
+async function copyLink(button, path) {
   const label = button.textContent
   try {
-    await navigator.clipboard.writeText(url)
+    await navigator.clipboard.writeText(new URL(path, location.href).href)
     button.textContent = 'Link copied'
   } catch {
-    button.textContent = 'Copy the link of the certificate’s page'
+    button.textContent = 'Copy the link from the address bar'
   }
   document.getElementById('share-result').textContent = button.textContent
   setTimeout(() => (button.textContent = label), LABEL_DURATION_MS)
 }
 
+async function share(button) {
+  const { share: path } = button.dataset
+  if (!('share' in navigator)) return copyLink(button, path)
+  const url = new URL(path, location.href).href
+  await navigator.share({ title: 'Carbon credit retirement certificate', url }).catch(() => {})
+}
+
 document.addEventListener('click', ({ target }) => {
   if (target.matches('[data-share]')) void share(target)
+  if (target.matches('[data-copy-link]')) void copyLink(target, target.dataset.copyLink)
   if (target.matches('[data-print]')) print()
 })

@@ -113,7 +113,7 @@ t.test('the order form fits a phone, and its bar covers no field in focus', asyn
 
   // Errors, and the way back from the next page.
   await page.getByRole('button', { name: 'Order and pay' }).click()
-  await page.getByRole('heading', { name: 'Fix 3 errors' }).waitFor()
+  await page.getByRole('heading', { name: 'There is a problem' }).waitFor()
   t.ok(await page.locator('.error-summary').evaluate((summary) => summary.matches(':focus')))
   await page.getByRole('link', { name: 'Enter your email address' }).click()
   t.equal(await page.locator(':focus').getAttribute('id'), 'email')
@@ -194,7 +194,7 @@ t.test('the pages of ordering are accessible', async (t) => {
     await page.goto(`${url}/offset?type=custom&amount=2&unit=t`)
     await check('the form')
     await page.getByRole('button', { name: 'Order and pay' }).click()
-    await page.getByText('Fix 3 errors').waitFor()
+    await page.getByText('There is a problem').waitFor()
     await check('the form with errors')
     await page.getByLabel('Name', { exact: true }).fill('مثال '.repeat(20).trim())
     await page.getByLabel('Email').fill('ann@example.com')

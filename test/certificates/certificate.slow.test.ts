@@ -96,7 +96,7 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
   }
   t.equal((await guest.get(`${certificate}x`)).status, 404)
 
-  t.match(toText(await guest.get(path)), /Your certificate is ready.*Certificate issued \d/)
+  t.match(toText(await guest.get(path)), /Your certificate is ready.*certificate issued \d/)
   const portal = await ann.get('/admin/orders/1')
   t.match(portal.text, `href="${certificate}"`)
 

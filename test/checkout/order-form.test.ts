@@ -127,7 +127,7 @@ t.test('going back to a form with errors asked to send it again', async (t) => {
   for (const visit of ['redirected', 'later']) {
     const page = { status: 200, headers: new Headers(), text: await (await open(cookie)).text() }
     t.match(page.text, 'value="nobody"', visit)
-    t.match(page.text, /role="alert" tabindex="-1" autofocus>\s*<h2>Fix 1 error/)
+    t.match(page.text, /role="alert" tabindex="-1" autofocus>\s*<h2>There is a problem/)
     t.match(Object.fromEntries(readForm(page)), { share: 'percent', otherPercent: '50' })
   }
   for (const forged of ['', 'x', 'bnVsbA', 'WzFd', 'eyJuYW1lIjpbMV0sIm5vdGljZSI6WyJ4Il19']) {
@@ -157,7 +157,7 @@ t.test('missing fields are reported, and entered values are kept', async (t) => 
   const text = toText(page)
   t.match(
     text,
-    /Fix 4 errors Enter your name Email must be an email address, such as ann@example\.com VAT ID must have at most 40 characters Agree to the terms to place the order/,
+    /There is a problem Enter your name Email must be an email address, such as ann@example\.com VAT ID must have at most 40 characters Agree to the terms to place the order/,
   )
   t.match(page.text, /<a href="#vatId">VAT ID must/)
   t.match(page.text, /<details open>\s*<summary>Order as a company/)
@@ -165,7 +165,7 @@ t.test('missing fields are reported, and entered values are kept', async (t) => 
   t.equal(readForm(page).get('quote'), form.get('quote'), 'the price still holds')
   for (const consent of ['', 'no']) {
     const refused = await guest.post('/offset', fillIn(form, { vatId: '', consent }))
-    t.match(toText(refused), /Fix 1 error Agree to the terms/, `consent=${consent}`)
+    t.match(toText(refused), /There is a problem Agree to the terms/, `consent=${consent}`)
   }
   t.equal((await listOrders(ann)).length, 0)
 })
@@ -312,20 +312,20 @@ t.test('a guest pays the whole trip, their own part or another share', async (t)
 t.test('an invalid share is reported, and has no price', async (t) => {
   const { url, ann } = await startTwoAdmins(t, PRICE)
   const table: [query: string, message: RegExp][] = [
-    ['&sharePercent=0', /must be a whole number from 1 to 200/],
-    ['&sharePercent=201', /must be a whole number from 1 to 200/],
-    ['&sharePercent=1e2', /must be a whole number from 1 to 200/],
+    ['&sharePercent=0', /Enter a whole number from 1 to 200%/],
+    ['&sharePercent=201', /Enter a whole number from 1 to 200%/],
+    ['&sharePercent=1e2', /Enter a whole number from 1 to 200%/],
     ['&forGuests=1', /needs a trip with guests/],
-    ['&guests=2&forGuests=3', /must be at most 2, the guests of the trip/],
-    ['&guests=2&forGuests=0', /must be a whole number from 1 to 2/],
+    ['&guests=2&forGuests=3', /Check the number of guests: it can be 1 to 2/],
+    ['&guests=2&forGuests=0', /Check the number of guests: it can be 1 to 2/],
     ['&guests=2&forGuests=1&sharePercent=50', /cannot be combined with sharePercent/],
   ]
   for (const [query, message] of table) {
     const page = await createGuest(url).get(TRIP + query)
     t.equal(page.status, 422, query)
     t.match(toText(page), message, query)
-    t.match(toText(page), /Fix 1 error Share /, query)
-    t.match(toText(page), /Correct the share to see the price\./, query)
+    t.match(toText(page), /There is a problem /, query)
+    t.match(toText(page), /Correct the amount to see the price\./, query)
     t.notMatch(toText(page), /Total €/, query)
     const posted = await createGuest(url).post('/offset', fillIn(readForm(page)))
     t.not(posted.status, 303, query)

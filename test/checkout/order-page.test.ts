@@ -25,13 +25,13 @@ t.test('the page follows the order', async (t) => {
   const read = async () => toText(await guest.get(path))
   t.match(
     await read(),
-    /Waiting for your bank transfer.*Order received .* Payment Next Purchase of carbon credits/,
+    /Waiting for your bank transfer.*Ordered .* Paid In progress Credits bought/,
   )
   t.match(await read(), /You will receive an invoice/)
   await change({ status: 'paid', notes: 'a secret of the administrators' })
   t.match(
     await read(),
-    /Thank you, Ann \. Your credits are being bought\..*Payment received \d.* Purchase of carbon credits Next/,
+    /Thank you, Ann \. Your credits are being bought\..*Paid \d.* Credits bought In progress/,
   )
   t.notMatch(await read(), /secret of the administrators|How to pay|Cancel order/)
   await change({ status: 'processing' })
@@ -39,10 +39,10 @@ t.test('the page follows the order', async (t) => {
   await change({ status: 'fulfilled' })
   t.match(
     await read(),
-    /Your credits are being retired\. Retirement pending.*Carbon credits bought \d.* Retirement Next/,
+    /Your credits are being retired\. Retirement pending.*Credits bought \d.* Credits retired, certificate issued In progress/,
   )
   await change({ status: 'refunded' })
-  t.match(await read(), /Your payment was refunded .*Payment received \d.*Payment refunded \d/)
+  t.match(await read(), /Your payment was refunded .*Paid \d.*Refunded \d/)
 
   const { guest: other, path: cancelled } = await startWithOrder(t)
   const confirmation = await other.get(`${cancelled}/cancel`)
@@ -51,7 +51,7 @@ t.test('the page follows the order', async (t) => {
   t.equal((await other.post(`${cancelled}/cancel`, new URLSearchParams())).status, 303)
   t.match(
     toText(await other.get(cancelled)),
-    /Your order is cancelled .*nothing to pay.*Cancelled \d/,
+    /Your order is cancelled .*nothing to pay.*Cancelled \d.*Total €49\.00 Nothing to pay/,
   )
   t.equal((await other.get(`${cancelled}/cancel`)).status, 303)
   t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'refunded')

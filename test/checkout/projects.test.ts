@@ -169,7 +169,7 @@ t.test('“What am I buying?” answers in five sentences', async (t) => {
   t.equal(page.status, 200)
   const text = toText(page)
   t.equal([...page.text.matchAll(/<dd>/g)].length, 5)
-  t.match(text, /retired for you.*your trip’s own emissions are unchanged/)
+  t.match(text, /retired for you.*your trip’s own emissions stay the same/)
   t.match(
     text,
     /Harbour <Climate> gets the price of the credits, and Clearwake keeps a service fee of 5%/,
@@ -177,6 +177,7 @@ t.test('“What am I buying?” answers in five sentences', async (t) => {
   t.match(text, /Harbour Mix US\$25\.10 per tonne/)
   t.match(text, /Full refund until the credits are retired\./)
   t.equal(findLink(page, 'Ask <bdi>Clearwake'), 'mailto:crew@example.com')
+  t.equal(findLink(page, 'Calculate a trip'), '/')
 
   const own = await startApp(t, { CURRENCY: 'EUR', PRICE_PER_TONNE: '20' })
   const plain = toText(await createGuest(own.url).get('/carbon-credits'))

@@ -69,7 +69,7 @@ async function testCrashes(t: Test, database: NodeJS.ProcessEnv): Promise<void> 
   let unknown = 0
   for (const { path, id, orderNumber } of orders) {
     const guest = createGuest(service.url)
-    const isDone = async () => (await guest.get(path)).text.includes('Certificate issued')
+    const isDone = async () => (await guest.get(path)).text.includes('Your certificate is ready')
     const placed = () =>
       provider.ledger.orders.filter(({ note }) => note?.startsWith(`${orderNumber} `)).length
     await waitFor(async () => (await isDone()) || ((await isUnknown(id)) && placed() === 0))

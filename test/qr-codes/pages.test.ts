@@ -702,7 +702,7 @@ t.test('a link opens with what is stuck to its end when it is copied', async (t)
     [`${path.slice(0, -1)}.`, 'This link is incomplete'],
     [`${path}x`, 'This link is incomplete'],
     [path.replace(/&.*/, ''), 'This link is incomplete'],
-    [path.replace(/sig=./, path.includes('sig=A') ? 'sig=B' : 'sig=A'), 'This code was changed'],
+    [path.replace(/sig=./, path.includes('sig=A') ? 'sig=B' : 'sig=A'), 'This code cannot be used'],
   ] as const) {
     t.match((await open(cut)).html, title, cut)
   }

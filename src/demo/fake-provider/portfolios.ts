@@ -122,7 +122,7 @@ export const PORTFOLIOS: readonly FakePortfolio[] = [
   {
     id: 3,
     name: 'Carbon to Stone',
-    description: 'Takes CO₂ out of the air and leaves it in rock, for good.',
+    description: 'Takes CO₂ out of the air and keeps it in stone or in the soil, for centuries.',
     pricePerTonMinor: 40171,
     currency: 'USD',
     projects: [
