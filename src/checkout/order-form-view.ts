@@ -79,7 +79,7 @@ function buildPriceView(price: Price, numbers: NumberFormatter) {
 const SHARE_LABELS: Record<ShareKind, string> = {
   guests: 'My part',
   whole: 'Whole trip',
-  percent: 'Other amount',
+  percent: 'Percentage',
 }
 
 /** The kinds of share to choose from, with the numbers to start with. */

@@ -40,10 +40,7 @@ function showChoice() {
   if (share) setText(link, toLabel(getPrice(share, portfolio)))
   else if (portfolio) setText(link, portfolio.dataset.label)
   for (const option of shares) {
-    setText(
-      option.parentElement.querySelector('strong'),
-      getPrice(option, portfolio) ?? option.dataset.missing,
-    )
+    setText(option.parentElement.querySelector('strong'), getPrice(option, portfolio) ?? '–')
   }
   for (const option of share ? portfolios : []) {
     const price = getPrice(share, option)

@@ -7,7 +7,7 @@ import { createGuest, placeOrder } from '../support/guest.js'
 import { measurePageWeight } from '../support/page-weight.js'
 import { openBrowserContext, sharedBrowser } from '../support/shared-browser.js'
 import { TRIPS } from '../support/trips.js'
-import { waitFor } from '../support/wait-for.js'
+import { waitFor, waitForEqual } from '../support/wait-for.js'
 
 const { url, ann } = await startAutoFulfilment(t, {
   SERVICE_FEE_PERCENT: '5',
@@ -33,10 +33,10 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.getByText('Change', { exact: true }).click()
   await page.getByRole('radio', { name: /Blue Carbon/ }).check()
   await page.locator('#total strong', { hasText: 'US$66.83' }).waitFor()
-  await page.getByRole('radio', { name: 'Other' }).check()
+  await page.getByRole('radio', { name: 'Percentage' }).check()
   await page.getByLabel('Share of the trip').fill('201')
-  await page.getByText('Must be a whole number from 1 to 200').waitFor()
-  await page.getByText('Correct the share to see the price.').waitFor()
+  await page.getByText('Enter a whole number from 1 to 200%').waitFor()
+  await page.getByText('Correct the amount to see the price.').waitFor()
   await page.getByLabel('Share of the trip').fill('200')
   await page.locator('#total strong', { hasText: 'US$133.67' }).waitFor()
   t.match(
@@ -49,6 +49,9 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.getByLabel('Email').blur()
   await page.getByText('Did you mean ann@gmail.com?').waitFor()
   t.equal(await total.innerText(), 'US$133.67')
+  await page.getByRole('button', { name: 'Use this address' }).click()
+  await waitForEqual(t, () => page.getByLabel('Email').inputValue(), 'ann@gmail.com')
+  await page.getByText('Did you mean').waitFor({ state: 'hidden' })
   await page.getByLabel('Email').fill('')
 
   // By keyboard from here.
@@ -117,8 +120,10 @@ t.test('the order form fits a phone, and its bar covers no field in focus', asyn
   t.ok(await page.locator('.error-summary').evaluate((summary) => summary.matches(':focus')))
   await page.getByRole('link', { name: 'Enter your email address' }).click()
   t.equal(await page.locator(':focus').getAttribute('id'), 'email')
+  t.equal(await page.locator('#email-error').innerText(), 'Enter your email address')
   await page.getByLabel('Name', { exact: true }).first().fill('Ben Example')
   await page.getByLabel('Email').fill('ben@example.com')
+  t.equal(await page.locator('#email-error').innerText(), '', 'corrected')
   await page.getByLabel('I have read and agree').check()
   await page.getByRole('button', { name: 'Order and pay' }).click()
   await page.waitForURL(/\/o\/[\w-]{22}$/)
