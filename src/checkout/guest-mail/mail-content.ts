@@ -54,7 +54,7 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
     isGreeting: true,
     hasPicture: true,
     paragraphs: [
-      `Carbon credits for ${certificate?.mass ?? mass} of CO₂e have been retired for you. Your certificate is ready.`,
+      `Carbon credits for ${certificate?.mass ?? `${mass} of CO₂e`} have been retired for you. Your certificate is ready.`,
     ],
     link: certificate?.pdfProblem ? 'View your certificate' : 'Open your certificate (PDF)',
   }),
