@@ -3,6 +3,7 @@ import type { PageFormat } from '../core/formatting/number-formatter.js'
 import { createQrMatrix, renderSvg, toSvgDataUrl } from '../core/html/qr-image.js'
 import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
+import { arePortfoliosPublic, getProjectPath } from '../provider/paths.js'
 import { createDrawing, renderDrawingSvg } from './certificate-drawing.js'
 import { getCertificateNumber, toPublished, type Certificate } from './certificate.js'
 import { describeCertificate } from './describe-certificate.js'
@@ -13,15 +14,27 @@ const QR_MARGIN = 4
 const QR_SIZE = 240
 
 /** The public page of a valid certificate: only what the guest chose to publish. */
-function buildCertificateView(certificate: Certificate, url: string, format: PageFormat) {
-  const view = describeCertificate(certificate, toPublished(certificate.content), {
+function buildCertificateView(
+  certificate: Certificate,
+  url: string,
+  { hasProjectPages, ...format }: PageFormat & { hasProjectPages: boolean },
+) {
+  const { content } = certificate
+  const { portfolioId } = content
+  const view = describeCertificate(certificate, toPublished(content), {
     numbers: format.numbers,
     formatDate: format.time,
   })
   return {
     ...view,
-    isPublic: certificate.content.isPublic,
-    summary: `${view.beneficiary ?? 'The holder of this certificate'} has funded the retirement of carbon credits for ${view.mass}. The trip’s own emissions are unchanged.`,
+    projects: view.projects.map(({ id, ...project }) => ({
+      ...project,
+      path:
+        hasProjectPages && portfolioId != null && id !== undefined
+          ? getProjectPath(portfolioId, { id })
+          : null,
+    })),
+    summary: `${[view.beneficiary, view.claim, view.mass, view.ending].filter(Boolean).join(' ')}. The trip’s own emissions are unchanged.`,
     drawing: renderDrawingSvg(view.drawing),
     url,
     qrCode: toSvgDataUrl(renderSvg(createQrMatrix(url, 'M'), QR_SIZE, QR_MARGIN)),
@@ -106,7 +119,11 @@ const pages: FastifyPluginAsync = async (app) => {
     const state = requireCertificate(await certificates.find(request.params.code))
     const { certificate, withdrawal } = state
     if (withdrawal !== null) return showWithdrawn(reply, state)
-    const format = { numbers: getRequestNumbers(request), time: certificates.formatDate }
+    const format = {
+      numbers: getRequestNumbers(request),
+      time: certificates.formatDate,
+      hasProjectPages: arePortfoliosPublic(app.config),
+    }
     const view = buildCertificateView(certificate, certificates.getUrl(certificate.code), format)
     const pdfProblem = await certificates.findPdfProblem(certificate, false)
     setPublicHeaders(reply, certificate)

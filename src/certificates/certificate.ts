@@ -3,7 +3,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { isPlaced, type FulfilmentAttempt } from '../orders/attempt.js'
 import { isPaid } from '../orders/order-status.js'
 import type { Order, Retirement } from '../orders/order.js'
-import type { ProviderCertificate } from '../provider/offset-order.js'
+import type { Project, ProviderCertificate } from '../provider/offset-order.js'
+
+type ProjectDetail = 'id' | 'standard' | 'vintage' | 'registry' | 'registryUrl'
+
+/** Its details are missing if the provider does not state them, and in certificates of earlier versions. */
+export interface CertifiedProject extends Pick<Project, 'name' | 'country'>, Details {
+  kind?: string | null | undefined
+}
+type Details = { [Detail in ProjectDetail]?: Project[Detail] | undefined }
 
 /**
  * What a certificate states. It is stored when the certificate is issued, and only changes when
@@ -22,8 +30,9 @@ export interface CertificateContent {
   /** Mass of the carbon credits, kg CO2e */
   co2eKg: number
   portfolioName: string | null
-  /** The type is missing if the provider does not state it, and in certificates of earlier versions */
-  projects: { name: string; country: string | null; kind?: string | null }[]
+  /** Missing in certificates of earlier versions */
+  portfolioId?: number | null
+  projects: CertifiedProject[]
   /** Evidence entered by staff; missing in certificates of earlier versions */
   retirement?: Retirement | null
   /** `null` if the carbon credits were bought elsewhere */
@@ -55,20 +64,22 @@ export function getCertificateNumber({ code }: Pick<Certificate, 'code'>): strin
 }
 
 /**
- * The content that is public. Without the guest's consent, the beneficiary, the vessel, the trip
- * and the details of the retirement are left out. The details link to the provider's certificate,
- * or to the registry, which may show the names.
+ * The content that is public. Without the guest's consent, the beneficiary, the vessel, the trip and
+ * the provider's certificate, which shows the beneficiary, are left out. If the beneficiary was
+ * erased, so is the proof, because a registry may still show the name.
  */
 export function toPublished(content: CertificateContent): CertificateContent {
   if (content.isPublic) return content
+  const { beneficiary, retirement = null, provider } = content
+  const isErased = beneficiary === null
   return {
     ...content,
     beneficiary: null,
     vesselName: null,
     imoNumber: null,
     trip: null,
-    retirement: null,
-    provider: null,
+    retirement: isErased ? null : retirement,
+    provider: isErased ? null : provider && { ...provider, certificateUrl: null },
   }
 }
 

@@ -21,20 +21,34 @@ interface ProofLink {
   url: string
 }
 
+/** A project whose credits were retired. */
+interface ProjectView {
+  id: string | undefined
+  name: string
+  /** Its type, country, standard and vintage */
+  traits: string[]
+  /** Its page in the registry */
+  registryUrl: string | undefined
+}
+
 /** What a certificate says, on its page and in its PDF. */
 export interface CertificateView {
   number: string
   /** `null` if it was erased or is not published */
   beneficiary: string | null
+  /** What follows the beneficiary; then come the mass and, without a beneficiary, the ending */
+  claim: string
   /** Rounded for people */
   mass: string
+  ending: string | null
   exactMass: string
   /** Registry, reference, provider and serial numbers */
   proof: Fact[]
+  projects: ProjectView[]
   proofLinks: ProofLink[]
   /** Why there is no proof; `null` if there is some */
   proofNote: string | null
-  /** The vessel, the trip, what was bought and when */
+  /** The vessel, the trip, the portfolio and the dates */
   facts: Fact[]
   drawing: Drawing
 }
@@ -45,16 +59,32 @@ interface Format {
   formatDate: (timestamp: string) => string
 }
 
+/** What a certificate certifies, in words and rounded for people. */
+export const describeClaim = (
+  { beneficiary, co2eKg }: Pick<CertificateContent, 'beneficiary' | 'co2eKg'>,
+  numbers: NumberFormatter,
+) => ({
+  beneficiary,
+  claim:
+    beneficiary === null ? 'Carbon credits for' : 'has funded the retirement of carbon credits for',
+  mass: `${formatRoundedMass(co2eKg, numbers)} of CO₂e`,
+  ending: beneficiary === null ? 'have been retired for the holder of this certificate' : null,
+})
+
 /** Creates a fact, or none if there is nothing to say. */
 function toFact(label: string, lines: (string | null | undefined)[], isList = false): Fact[] {
   const present = lines.filter((line) => line != null)
   return present.length === 0 ? [] : [{ label, lines: present, isList }]
 }
 
-function listProof({ retirement, provider }: CertificateContent, formatDate: Format['formatDate']) {
+function listProof(
+  { retirement, provider, projects }: CertificateContent,
+  formatDate: Format['formatDate'],
+) {
   const vintage = retirement?.vintage
+  const registries = retirement ? [retirement.registry] : projects.map(({ registry }) => registry)
   return [
-    ...toFact('Registry', [retirement?.registry]),
+    ...toFact('Registry', [...new Set(registries)]),
     ...toFact('Reference', [retirement?.reference]),
     ...toFact('Retired on', [retirement ? formatRetirementDate(retirement, formatDate) : null]),
     ...toFact('Standard', [
@@ -75,11 +105,13 @@ function listProofLinks({ retirement, provider }: CertificateContent): ProofLink
   ]
 }
 
-function explainMissingProof(content: CertificateContent): string | null {
-  if (content.retirement || content.provider) return null
-  return content.isPublic || content.beneficiary !== null
-    ? 'No registry entry is recorded on this certificate. Ask its issuer for the proof of retirement.'
-    : 'The holder chose not to publish names, so the proof is only in the holder’s own PDF.'
+const NO_PROOF =
+  'No registry entry is shown here. Ask the issuer of this certificate for the proof of retirement.'
+
+const toProjectView = (project: CertificateContent['projects'][number]): ProjectView => {
+  const { id, name, country, kind, standard, vintage, registryUrl } = project
+  const traits = [kind, country, standard, vintage && `vintage ${vintage}`]
+  return { id, name, traits: traits.filter((trait) => trait != null), registryUrl }
 }
 
 /**
@@ -92,25 +124,21 @@ export function describeCertificate(
   content: CertificateContent,
   { numbers, formatDate }: Format,
 ): CertificateView {
-  const { co2eKg, orderedAt, imoNumber, projects } = content
+  const { co2eKg, orderedAt, imoNumber, projects, retirement, provider } = content
+  const hasProof = Boolean(retirement ?? provider)
   const number = getCertificateNumber(certificate)
   return {
     number,
-    beneficiary: content.beneficiary,
-    mass: `${formatRoundedMass(co2eKg, numbers)} of CO₂e`,
+    ...describeClaim(content, numbers),
     exactMass: `${withUnit(numbers.exact(co2eKg), 'kg')} of CO₂e`,
-    proof: listProof(content, formatDate),
+    proof: hasProof ? listProof(content, formatDate) : [],
+    projects: projects.map(toProjectView),
     proofLinks: listProofLinks(content),
-    proofNote: explainMissingProof(content),
+    proofNote: hasProof ? null : NO_PROOF,
     facts: [
       ...toFact('Vessel', [content.vesselName, imoNumber === null ? null : `IMO ${imoNumber}`]),
       ...toFact('Trip', [content.trip]),
       ...toFact('Portfolio', [content.portfolioName]),
-      ...toFact(
-        'Projects',
-        projects.map(({ name, country }) => (country === null ? name : `${name}, ${country}`)),
-        true,
-      ),
       ...toFact('Ordered', [orderedAt === undefined ? null : formatDate(orderedAt)]),
       ...toFact('Issued', [formatDate(certificate.issuedAt)]),
       ...toFact('Certificate number', [number]),

@@ -165,19 +165,20 @@ function layOutStatement(pdf: TaggedPdf, view: CertificateView, isCompact: boole
   const plain = { width: INNER_WIDTH, colour: COLOURS.muted }
   const strong = { width: INNER_WIDTH, weight: 'bold', colour: COLOURS.accent } as const
   const title = setText(TITLE, { ...strong, sizes: [12] })
-  const name =
-    view.beneficiary === null
-      ? setText('The holder of this certificate', { ...plain, sizes: [26] })
-      : setText(view.beneficiary, {
-          ...strong,
-          colour: COLOURS.ink,
-          sizes: isCompact ? [22, 19, 17] : [36, 32, 28, 24, 20, 17],
-          maxLines: 3,
-        })
+  const { beneficiary, claim, mass, ending } = view
+  const setName = (name: string) =>
+    setText(name, {
+      ...strong,
+      colour: COLOURS.ink,
+      sizes: isCompact ? [22, 19, 17] : [36, 32, 28, 24, 20, 17],
+      maxLines: 3,
+    })
+  const setWords = (words: string) => setText(words, { ...plain, sizes: [13] })
   const lines: [TextBlock, gap: number][] = [
-    [name, 5],
-    [setText('has funded the retirement of carbon credits for', { ...plain, sizes: [13] }), 0],
-    [setText(view.mass, { ...strong, sizes: [isCompact ? 32 : 42] }), 4],
+    ...(beneficiary === null ? [] : [[setName(beneficiary), 5] as [TextBlock, number]]),
+    [setWords(claim), 0],
+    [setText(mass, { ...strong, sizes: [isCompact ? 32 : 42] }), 4],
+    ...(ending === null ? [] : [[setWords(ending), 6] as [TextBlock, number]]),
   ]
   const note = setText(
     `The trip’s own emissions are unchanged. Exact amount: ${view.exactMass}.`,
@@ -310,7 +311,13 @@ function layOutFacts(pdf: TaggedPdf, getParent: () => PdfElement, facts: readonl
 }
 
 /** The evidence that carbon credits were retired, on a tinted background. */
-function layOutProof(pdf: TaggedPdf, { proof, proofLinks, proofNote }: CertificateView): Block[] {
+function layOutProof(pdf: TaggedPdf, view: CertificateView): Block[] {
+  const { proofLinks, proofNote } = view
+  const projects = view.projects.map(({ name, traits }) => [name, ...traits].join(' · '))
+  const proof = [
+    ...view.proof,
+    ...(projects.length === 0 ? [] : [{ label: 'Projects', lines: projects, isList: true }]),
+  ]
   const { setText, root } = pdf
   const getSection = deferElement(pdf, () => root, 'Sect')
   const heading = setText('Proof of retirement', {

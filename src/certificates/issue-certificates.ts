@@ -93,6 +93,7 @@ export const toOrderContent = (order: Order, placed: FulfilmentAttempt | null): 
   co2eKg: getOffsetKg(order, placed),
   // What the guest chose is no evidence of what was bought.
   portfolioName: placed?.portfolioName ?? null,
+  portfolioId: placed?.portfolioId ?? null,
   retirement: order.retirement,
 })
 
@@ -136,7 +137,11 @@ export function createCertificateIssuer(app: FastifyInstance, onIssued: OnIssued
     const portfolio = portfolios.value.find(
       ({ id, name }) => id === portfolioId && name === placed.portfolioName,
     )
-    const projects = (portfolio?.projects ?? []).map(({ name, country }) => ({ name, country }))
+    const projects = (portfolio?.projects ?? []).map(
+      ({ id, name, country, kind, standard, vintage, registry, registryUrl }) => ({
+        ...{ id, name, country, kind, standard, vintage, registry, registryUrl },
+      }),
+    )
     return { projects, provider: { ...provider, ...certificate } }
   }
 

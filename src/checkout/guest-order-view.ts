@@ -1,4 +1,6 @@
+import { createDrawing, renderDrawingSvg } from '../certificates/certificate-drawing.js'
 import { getCertificateNumber, type Certificate } from '../certificates/certificate.js'
+import { describeClaim } from '../certificates/describe-certificate.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import {
   formatMass,
@@ -119,10 +121,9 @@ function buildCertificateView(
   return {
     path: `/c/${code}`,
     number: getCertificateNumber(certificate),
-    mass: formatRoundedMass(content.co2eKg, format.numbers),
-    beneficiary: content.beneficiary,
-    vessel: content.vesselName,
+    ...describeClaim(content, format.numbers),
     isNew: Date.now() - Date.parse(issuedAt) < CELEBRATION_MS,
+    drawing: renderDrawingSvg(createDrawing(content.projects)),
     pdfProblem,
   }
 }

@@ -2,6 +2,7 @@ import type { OfferedPortfolio } from '../calculator/result-page.js'
 import { formatMoney } from '../core/formatting/money-formatter.js'
 import { truncateText } from '../core/formatting/text.js'
 import type { Project } from '../provider/offset-order.js'
+import { getProjectPath } from '../provider/paths.js'
 import type { ProjectImages } from '../provider/project-images.js'
 import type { Offer, PriceResult } from './prices.js'
 
@@ -30,10 +31,6 @@ export const getDrawing = ({ kind, name }: Pick<Project, 'kind' | 'name'>): stri
   const find = (text = '') => DRAWINGS.find(([, words]) => words.test(text))?.[0]
   return find(kind) ?? find(name) ?? 'other'
 }
-
-/** The page of a project. */
-export const getProjectPath = (portfolioId: number, { id }: Pick<Project, 'id'>): string =>
-  `/projects/${portfolioId}/${encodeURIComponent(id)}`
 
 /** A project's picture on this service; `null` if it has none, or it cannot be shown yet. */
 export const getImagePath = (

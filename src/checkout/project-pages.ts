@@ -4,7 +4,8 @@ import { truncateText } from '../core/formatting/text.js'
 import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import type { Project } from '../provider/offset-order.js'
-import { getDrawing, getImagePath, getProjectPath } from './portfolio-view.js'
+import { getProjectPath } from '../provider/paths.js'
+import { getDrawing, getImagePath } from './portfolio-view.js'
 import { requireOrdering } from './quotes.js'
 
 interface ProjectParams {

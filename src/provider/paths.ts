@@ -1,5 +1,6 @@
 import type { ApiKeyScope } from '../accounts/permissions.js'
 import { isLoopback } from '../core/http/client-address.js'
+import type { Project } from './offset-order.js'
 
 /** Path of the proxy on this service. */
 export const MOUNT = '/api/ordersource'
@@ -123,3 +124,7 @@ export const arePortfoliosPublic = (config: { ORDERSOURCE_PUBLIC_ROUTES: string 
     'GET',
     '/portfolios',
   )
+
+/** The page of a project on this service. */
+export const getProjectPath = (portfolioId: number, { id }: Pick<Project, 'id'>): string =>
+  `/projects/${portfolioId}/${encodeURIComponent(id)}`

@@ -151,7 +151,7 @@ for (const [engine, create] of Object.entries(engines)) {
     t.strictSame(details, [{ detail: 'Erased' }], 'what the provider said may contain a name')
 
     const page = toText(await guest.get(certificate))
-    t.match(page, 'The holder of this certificate has funded')
+    t.match(page, 'have been retired for the holder of this certificate')
     for (const text of [
       page,
       toText(await guest.get(path)),
@@ -259,7 +259,7 @@ t.test('a certificate that is being issued has no name after an erasure', async 
   await ann.call('POST', '/api/admin/erasures', { email: CUSTOMER.email })
   provider.latencyMs = 0
   const certificate = await waitForCertificate(createGuest(url), path)
-  t.match(toText(await createGuest(url).get(certificate)), 'The holder of this certificate')
+  t.match(toText(await createGuest(url).get(certificate)), 'for the holder of this certificate')
   const stored = [
     await app.database.query('SELECT * FROM certificates'),
     await app.database.query('SELECT * FROM outbox'),

@@ -10,7 +10,7 @@ interface Opening {
   /** Whether the email brings good news, and a picture */
   hasPicture?: boolean
   paragraphs: string[]
-  /** Label of the link to the order's page */
+  /** Label of the button */
   link: string
 }
 
@@ -21,19 +21,15 @@ export interface MailAmounts {
 }
 
 const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Opening> = {
-  order_received: ({ orderNumber, status }) => ({
-    title: `Order ${orderNumber} received`,
+  order_received: ({ orderNumber }) => ({
+    title: `Thank you for your order ${orderNumber}`,
     heading: 'Thank you for your order',
     hasPicture: true,
-    paragraphs: [
-      status === 'pending'
-        ? 'We will buy the carbon credits once we receive your payment.'
-        : 'You can follow your order on its page.',
-    ],
+    paragraphs: ['We will buy the carbon credits once we receive your payment.'],
     link: 'View your order',
   }),
   payment_received: ({ orderNumber, total }, { received }) => ({
-    title: `Payment received for order ${orderNumber}`,
+    title: `Thank you for your payment for order ${orderNumber}`,
     heading: 'Thank you',
     isGreeting: true,
     hasPicture: true,
@@ -53,14 +49,14 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
     link: 'View your order',
   }),
   certificate_ready: ({ orderNumber, certificate, mass }) => ({
-    title: `Your certificate for order ${orderNumber}`,
-    heading: 'Your certificate is ready',
+    title: `Thank you: your certificate for order ${orderNumber} is ready`,
+    heading: 'Thank you',
     isGreeting: true,
     hasPicture: true,
     paragraphs: [
-      `Carbon credits for ${certificate?.mass ?? mass} of CO₂e have been retired for you. Thank you.`,
+      `Carbon credits for ${certificate?.mass ?? `${mass} of CO₂e`} have been retired for you. Your certificate is ready.`,
     ],
-    link: 'View your certificate',
+    link: certificate?.pdfProblem ? 'View your certificate' : 'Open your certificate (PDF)',
   }),
   order_cancelled: ({ orderNumber }) => ({
     title: `Order ${orderNumber} was cancelled`,
@@ -166,7 +162,10 @@ export function buildMailContent(
       ...toRow('Ordered', order.placedOn),
       ...toRow('Trip', order.trip),
       ...toRow('Carbon credits for', share === null ? mass : `${mass}, ${share}`),
-      ...toRow('Price per tonne, as paid', order.parts?.perTonne ?? null),
+      ...toRow(
+        order.parts?.serviceFee ? 'Price per tonne, including the service fee' : 'Price per tonne',
+        order.parts?.perTonne ?? null,
+      ),
       ...toRow('Portfolio', order.portfolio),
       ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
     ],
@@ -175,15 +174,17 @@ export function buildMailContent(
 
 type MailContent = ReturnType<typeof buildMailContent>
 
-/**
- * Writes the plain text of an email; its HTML is in templates/mail.
- *
- * @param url of the certificate or of the order's page
- */
+interface MailLinks {
+  /** Where the button leads */
+  url: string
+  /** Links below the button */
+  links: { text: string; url: string }[]
+}
+
+/** Writes the plain text of an email; its HTML is in templates/mail. */
 export function formatMailText(
   content: MailContent,
-  url: string,
-  orderUrl: string,
+  { url, links }: MailLinks,
   brandName: string,
 ): string {
   const { heading, name, isGreeting, paragraphs, payment, link, receipt, total, details } = content
@@ -198,7 +199,7 @@ export function formatMailText(
           toLine({ label: 'Payment reference', value: payment.reference }),
         ],
     [`${link}:`, url],
-    url === orderUrl ? [] : ['Your order, with the PDF of the certificate:', orderUrl],
+    ...links.map(({ text, url }) => [`${text}:`, url]),
     [content.receiptTitle, ...[...receipt, { label: 'Total', value: total }].map(toLine)],
     details.map(toLine),
     [

@@ -34,7 +34,9 @@ export function createReminders(
     // Includes reminders that were not sent, for example because the address was changed.
     const messages = await listOrderMessages(database, MAIL_QUEUE, order.id)
     if (messages.some(({ type }) => type === TYPE)) return
-    await database.write((tx) => enqueueMail(tx, TYPE, order, 'due', Date.now() + holdMs))
+    await database.write((tx) =>
+      enqueueMail(tx, TYPE, order, 'due', { sendAt: Date.now() + holdMs, isUndoable: true }),
+    )
   }
 
   return async (): Promise<void> => {

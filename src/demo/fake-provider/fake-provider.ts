@@ -132,6 +132,18 @@ function findPortfolio([first, ...others]: FakePortfolio[], id: number | undefin
   return portfolio
 }
 
+/** An order with its proof: its page in the registry, and serial numbers for each project. */
+function addProof(entry: LedgerEntry, { url, portfolios }: FakeProvider) {
+  const portfolio = portfolios.find(({ id }) => id === entry.portfolioId)
+  return {
+    ...entry,
+    registryUrl: `${url.slice(0, -BASE_PATH.length)}/retirements/${entry.id}`,
+    serialNumbers: portfolio?.projects.map(
+      ({ id, vintage }) => `EXR-${id}-${vintage.slice(0, 4)}-${entry.id}`,
+    ),
+  }
+}
+
 function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
   const { ledger } = provider
 
@@ -153,7 +165,7 @@ function addRoutes(app: FastifyInstance, provider: FakeProvider): void {
   app.get<{ Params: { id: string } }>('/offset-orders/:id', async ({ params }) => {
     const order = ledger.orders.find(({ id }) => id === params.id)
     if (order === undefined) throw new ProviderError(404, 'There is no such offset order.')
-    return order
+    return addProof(order, provider)
   })
 
   app.get('/purchases', async () => ({
@@ -241,9 +253,16 @@ export async function startFakeProvider({
     const { id, createdAt, tons, onBehalfOfName = null } = order
     return { certificate: id, purchaser: onBehalfOfName, tons, createdAt }
   })
+  // A registry is public, too.
+  app.get<{ Params: { id: string } }>('/retirements/:id', async ({ params }) => {
+    const order = provider.ledger.orders.find(({ id }) => id === params.id)
+    if (order === undefined) throw new ProviderError(404, 'There is no such retirement.')
+    const { serialNumbers } = addProof(order, provider)
+    return { registry: 'Example Registry', tons: order.tons, serialNumbers }
+  })
   addFaults(app, provider)
   app.addHook('onRequest', async ({ headers, url }) => {
-    if (url.startsWith('/certificates/')) return
+    if (/^\/(?:certificates|retirements)\//.test(url)) return
     const [, bearer = ''] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? []
     if (!timingSafeEqualText(bearer, token)) {
       throw new ProviderError(401, 'The token was not recognized.')
