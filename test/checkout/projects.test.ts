@@ -123,7 +123,7 @@ t.test('pictures are served by the service, without the provider’s token', asy
   t.match(image.headers.get('cache-control'), /public, max-age=/)
   for (const id of [2, 3, 4]) {
     t.equal((await guest.get(`/projects/7/${id}/image`)).status, 404, `project ${id}`)
-    t.match((await guest.get(`/projects/7/${id}`)).text, '<svg class="project-picture drawing"')
+    t.match((await guest.get(`/projects/7/${id}`)).text, '<svg class="drawing"')
   }
   const asked = upstream.requests.filter((request) => request.url === '/reef.png')
   t.equal(asked.length, 1, 'kept in memory')
