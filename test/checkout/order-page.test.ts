@@ -88,9 +88,9 @@ t.test('the certificate comes first, then the progress and the receipt', async (
   const page = await guest.get(path)
   t.match(
     toText(page),
-    /Your certificate is ready, Ann \. Carbon credits for 2 t of CO₂e have been retired for you\. .*Carbon credit retirement certificate Ann Example has funded.* 2 t of CO₂e.*Public page Download PDF Share.*Progress.*Receipt .*Payment received \d/,
+    /Your certificate is ready, Ann \. Carbon credits for 2 t of CO₂e have been retired for you\. .*Carbon credit retirement certificate Ann Example has funded.* 2 t of CO₂e.*Open certificate \(PDF\) Public page Share.*Progress.*Receipt .*Payment received \d/,
   )
-  t.equal(findLink(page, 'Download PDF'), `${path}/certificate.pdf`)
+  t.equal(findLink(page, 'Open certificate (PDF)'), `${path}/certificate.pdf`)
   t.match(page.text, `data-share="${certificate}"`)
   t.match(page.text, 'class="order-state done celebrated"', 'celebrates a new certificate')
 })
