@@ -85,7 +85,10 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
     page.text,
     '<meta property="og:description" content="Crew of the Eendracht has funded the retirement of carbon credits for 2\u00a0t of CO₂e. The trip’s own emissions are unchanged.">',
   )
-  t.notMatch(page.text, /[Vv]erified(?! Carbon Standard)|<svg viewBox="0 0 24 24" aria-hidden="true"><path d="m5 12/)
+  t.notMatch(
+    page.text,
+    /[Vv]erified(?! Carbon Standard)|<svg viewBox="0 0 24 24" aria-hidden="true"><path d="m5 12/,
+  )
   t.equal(page.headers.get('x-robots-tag'), null, 'search engines may list it')
   t.equal(page.headers.get('cache-control'), 'private, max-age=60')
   t.equal(page.headers.get('referrer-policy'), 'no-referrer')
