@@ -49,7 +49,7 @@ function requireCertificate(state: CertificateState | null): CertificateState {
   if (state !== null) return state
   throw new Problem(
     404,
-    'There is no certificate at this address. Check that the address is complete, or scan the code again.',
+    'There is no certificate at this address. Check that the address is complete, scan the code again, or ask whoever gave it to you.',
   )
 }
 

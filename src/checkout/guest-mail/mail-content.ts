@@ -110,6 +110,12 @@ function buildReceipt({ parts }: OrderView): Row[] {
   ]
 }
 
+function buildPriceRow({ parts }: OrderView): Row[] {
+  const price = parts?.perTonne ?? null
+  const isWithFee = price !== null && parts?.serviceFee != null
+  return toRow('Price per tonne', isWithFee ? `${price}, including the service fee` : price)
+}
+
 /** How to pay by invoice; other payments are made on the order's page. */
 function buildPayment({ payment, total }: OrderView, method: string) {
   if (payment === null || method !== 'invoice') return null
@@ -162,10 +168,7 @@ export function buildMailContent(
       ...toRow('Ordered', order.placedOn),
       ...toRow('Trip', order.trip),
       ...toRow('Carbon credits for', share === null ? mass : `${mass}, ${share}`),
-      ...toRow(
-        order.parts?.serviceFee ? 'Price per tonne, including the service fee' : 'Price per tonne',
-        order.parts?.perTonne ?? null,
-      ),
+      ...buildPriceRow(order),
       ...toRow('Portfolio', order.portfolio),
       ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
     ],
