@@ -251,9 +251,11 @@ export function describeChanges(
   return sortByFormOrder([...fields])
     .filter((field) => (scanned.values[field] ?? '') !== (edited.values[field] ?? ''))
     .map((field) => {
-      const before = Number(scanned.values[field] || NaN)
+      const before = scanned.values[field] ?? ''
       const label = getLabel(field, edited.lines)
-      return Number.isNaN(before) ? label : `${label} (scanned: ${exact(before)})`
+      return before === '' || Number.isNaN(Number(before))
+        ? label
+        : `${label} (scanned: ${exact(Number(before))})`
     })
 }
 
