@@ -14,6 +14,7 @@ import {
   createStatusMigration,
   createTotalsMigration,
   ORDER_VIEW_TABLES,
+  PROJECTION_TABLES,
 } from './tables/order-migrations.js'
 import { createOutboxTables } from './tables/outbox-tables.js'
 import { PAYMENT_MIGRATION } from './tables/payment-tables.js'
@@ -65,6 +66,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: sqliteOrders.AMOUNT_INDEX, postgres: postgresOrders.AMOUNT_INDEX },
   { sqlite: createTotalsMigration('sqlite'), postgres: createTotalsMigration('postgres') },
   both(NOCODB_TABLES),
+  both(PROJECTION_TABLES),
 ]
 
 /** The migrations of an engine; the number of those that were applied is its schema version. */
