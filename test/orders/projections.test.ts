@@ -206,7 +206,10 @@ for (const [engine, createEnvironment] of Object.entries(engines)) {
       const mirror = new Mirror(database, createDayCalendar('UTC'), titles)
       const save = async (Id: number, Notes: string, isLoaded = false) =>
         mirror.upsert(
-          { rows: [{ ...GOOD_ROW, Id, Notes }], requestedAt: await mirror.now() },
+          {
+            rows: [{ ...GOOD_ROW, Id, PlacedAt: '2026-11-20 09:30:00+00:00', Notes }],
+            requestedAt: await mirror.now(),
+          },
           isLoaded ? { loaded: 'yes' } : {},
         )
       await save(5, 'new')
