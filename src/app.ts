@@ -31,7 +31,7 @@ import provider from './provider/provider.js'
 import prefill from './qr-codes/prefill-reader.js'
 import qrCodes from './qr-codes/qr-codes.js'
 import { MAX_CONNECTIONS, serverOptions, type LogStream } from './server-options.js'
-import { OPENAPI_WEBHOOKS } from './webhooks/openapi-webhooks.js'
+import { OPENAPI_WEBHOOKS } from './webhooks/webhook-message.js'
 import webhooks from './webhooks/webhooks.js'
 
 /** What the demo adds. */

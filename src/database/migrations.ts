@@ -2,25 +2,24 @@ import type { Database } from 'better-sqlite3'
 import {
   ACCOUNT_TABLES,
   API_KEY_TABLES,
+  AUDIT_TABLES,
+  CERTIFICATE_TABLES,
+  CONVERSION_TABLES,
+  createOutboxTables,
+  NOCODB_TABLES,
+  ORDER_VIEW_TABLES,
+  ORDERING_MIGRATION,
+  PAYMENT_MIGRATION,
+  PROJECTION_TABLES,
   SECOND_FACTOR_TABLES,
   SESSION_TABLES,
   SETTLE_SCOPE_MIGRATION,
-} from './tables/account-tables.js'
-import { AUDIT_TABLES } from './tables/audit-tables.js'
-import { CERTIFICATE_TABLES } from './tables/certificate-tables.js'
-import { CONVERSION_TABLES, ORDERING_MIGRATION } from './tables/checkout-tables.js'
-import { NOCODB_TABLES } from './tables/nocodb-tables.js'
-import {
-  createStatusMigration,
-  createTotalsMigration,
-  ORDER_VIEW_TABLES,
-} from './tables/order-migrations.js'
-import { createOutboxTables } from './tables/outbox-tables.js'
-import { PAYMENT_MIGRATION } from './tables/payment-tables.js'
+  STATE_TABLES,
+  WEBHOOK_TABLES,
+} from './tables/feature-tables.js'
+import { createStatusMigration, createTotalsMigration } from './tables/order-migrations.js'
 import * as postgresOrders from './tables/postgres-order-tables.js'
 import * as sqliteOrders from './tables/sqlite-order-tables.js'
-import { STATE_TABLES } from './tables/state-tables.js'
-import { WEBHOOK_TABLES } from './tables/webhook-tables.js'
 
 /**
  * A migration from one schema version to the next, as a list of statements without question marks.
@@ -65,6 +64,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: sqliteOrders.AMOUNT_INDEX, postgres: postgresOrders.AMOUNT_INDEX },
   { sqlite: createTotalsMigration('sqlite'), postgres: createTotalsMigration('postgres') },
   both(NOCODB_TABLES),
+  both(PROJECTION_TABLES),
 ]
 
 /** The migrations of an engine; the number of those that were applied is its schema version. */

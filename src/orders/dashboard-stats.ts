@@ -12,7 +12,13 @@ import { nullable, stringEnum } from '../core/validation/formats.js'
 import type { OrderException } from './order-filters.js'
 import { ORDER_STATUSES } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
-import type { DayRange, OrderStatistics, OrderStore, OrderSummary } from './store/order-store.js'
+import type {
+  DayRange,
+  OrderStatistics,
+  OrderStore,
+  OrderSummary,
+  Timeline,
+} from './store/order-store.js'
 
 export const PRESET_RANGES = ['7d', '30d', '90d', 'all'] as const
 /** A period that ends today; `all` also includes orders with a date in the future. */
@@ -174,16 +180,18 @@ const MAX_DAYS_BY_WEEK = 366
 const chooseGranularity = (days: number): Granularity =>
   days <= MAX_DAYS_BY_DAY ? 'day' : days <= MAX_DAYS_BY_WEEK ? 'week' : 'month'
 
-async function buildTimeline(
-  statistics: OrderStatistics,
+function buildTimeline(
+  points: Timeline['points'],
   granularity: Granularity,
   from: Day,
   to: Day,
-): Promise<TimelineData[]> {
-  const first = startOfPeriod(granularity, from)
-  const points = await statistics.getTimeline(granularity, first, to)
+): TimelineData[] {
   const timeline: TimelineData[] = []
-  for (let start = first; start <= to; start = startOfNextPeriod(granularity, start)) {
+  for (
+    let start = startOfPeriod(granularity, from);
+    start <= to;
+    start = startOfNextPeriod(granularity, start)
+  ) {
     const { orders, co2eKg, revenue } = points.get(start) ?? { orders: 0, co2eKg: 0, revenue: [] }
     timeline.push({ date: formatIsoDate(start), orders, co2eKg, revenue })
   }
@@ -217,8 +225,11 @@ export function calculateDashboardStats(
     const { from, to } = await getDays(period, statistics, store.calendar.dayOf(now))
     const days = to - from + 1
     const isAllTime = range === 'all'
-    const summary = await statistics.getSummary(isAllTime ? { from: null, to: null } : { from, to })
     const granularity = chooseGranularity(days)
+    const { points, summary: total } = await statistics.getTimeline(granularity, from, to)
+    // The first and last week or month can have more days than the period.
+    const summary =
+      isAllTime || granularity === 'day' ? total : await statistics.getSummary({ from, to })
     return {
       range,
       from: formatIsoDate(from),
@@ -236,7 +247,7 @@ export function calculateDashboardStats(
       ),
       exceptions: await statistics.countExceptions(),
       step: granularity,
-      timeline: await buildTimeline(statistics, granularity, from, to),
+      timeline: buildTimeline(points, granularity, from, to),
       statusDistribution: ORDER_STATUSES.map((status) => ({
         status,
         count: summary.ordersByStatus[status],

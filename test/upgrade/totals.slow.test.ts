@@ -34,9 +34,9 @@ async function checkUpgrade(t: Test, store: OrderStore) {
   const statistics = await store.readStatistics(async (statistics) => ({
     all: await statistics.getSummary({ from: null, to: null }),
     part: await statistics.getSummary({ from: 20_150, to: 20_244 }),
-    days: [...(await statistics.getTimeline('day', 20_089, 20_400)).values()],
-    weeks: [...(await statistics.getTimeline('week', 20_087, 20_400)).values()],
-    months: [...(await statistics.getTimeline('month', 20_089, 20_400)).values()],
+    days: [...(await statistics.getTimeline('day', 20_089, 20_400)).points.values()],
+    weeks: [...(await statistics.getTimeline('week', 20_087, 20_400)).points.values()],
+    months: [...(await statistics.getTimeline('month', 20_089, 20_400)).points.values()],
     range: await statistics.getDayRange(),
     median: (await statistics.getMedianFulfilmentTime({ from: null, to: null })) !== null,
     exceptions: await statistics.countExceptions(),

@@ -7,9 +7,9 @@ import type { OrderEvent } from '../order-event.js'
 import type { OrderFilters, OrderSort } from '../order-filters.js'
 import type { HistoryEntry, NewOrder, Order } from '../order.js'
 import type { DayRange } from './conditions.js'
-import type { OrderStatistics, OrderSummary } from './statistics.js'
+import type { OrderStatistics, OrderSummary, Timeline } from './statistics.js'
 
-export type { DayRange, OrderStatistics, OrderSummary }
+export type { DayRange, OrderStatistics, OrderSummary, Timeline }
 
 /** The user who changes an order, and the versions that the change applies to. */
 export interface ChangeContext {

@@ -11,7 +11,7 @@ import type { OrderException } from '../order-filters.js'
 import { isCounted, isPaid, ORDER_STATUSES, type OrderStatus } from '../order-status.js'
 import { toTimeRange, type DayRange } from './conditions.js'
 import type { Dialect } from './dialect.js'
-import { EXCEPTION_CODES, fromStatusCode, STATUS_CODES, toStatusCode } from './order-row.js'
+import { EXCEPTION_CODES, fromStatusCode, STATUS_CODES } from './order-row.js'
 import { MG_PER_KG, type TotalsRow } from './totals.js'
 
 /** All orders are from days between these two. */
@@ -20,8 +20,6 @@ const LAST_DAY = 1_000_000
 
 /** Medians are calculated from at most this many orders, so that few rows are read. */
 const MAX_MEDIAN_ORDERS = 1_000
-
-const UNCOUNTED = ORDER_STATUSES.filter((status) => !isCounted(status)).map(toStatusCode)
 
 const SUMS = (['orders', 'co2e_kg', 'co2e_mg', 'amount_minor'] as const)
   .map((name) => `CAST(sum(${name}) AS BIGINT) AS ${name}`)
@@ -121,8 +119,8 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexed
   },
 
   /**
-   * The totals of the periods that start between `first` and `last` (inclusive), by first day.
-   * Periods without orders are left out.
+   * The totals of the periods that start between `first` and `last` (inclusive), by first day, and
+   * of all these periods. Periods without orders are left out.
    */
   async getTimeline(granularity: Granularity, first: Day, last: Day) {
     const periods: string[] = []
@@ -131,13 +129,11 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexed
       periods.push(`(${start}, ${next - 1})`)
       start = next
     }
-    // Fewer rows are read if statuses differ only by whether they are counted.
     const rows = await tx.query<TotalsRow>(
       `WITH periods(start, "end") AS (VALUES ${periods.join(', ')})
-       SELECT start AS day, min(status) AS status, currency, ${SUMS}
+       SELECT start AS day, status, currency, ${SUMS}
        FROM periods JOIN order_totals ON day BETWEEN start AND "end"
-       GROUP BY start, currency, status IN (${UNCOUNTED.join(', ')}) HAVING sum(orders) > 0
-       ORDER BY start`,
+       GROUP BY start, status, currency HAVING sum(orders) > 0`,
     )
     const byStart = new Map<Day, TotalsRow[]>()
     for (const row of rows) {
@@ -145,7 +141,10 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexed
       if (group === undefined) byStart.set(row.day, [row])
       else group.push(row)
     }
-    return new Map([...byStart].map(([start, group]) => [start, { start, ...sumRows(group) }]))
+    return {
+      points: new Map([...byStart].map(([start, group]) => [start, { start, ...sumRows(group) }])),
+      summary: toSummary(rows),
+    }
   },
 
   /** The days of the first and the last order; `null` if there are no orders. */
@@ -195,3 +194,4 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexed
 })
 
 export type OrderStatistics = ReturnType<typeof createStatistics>
+export type Timeline = Awaited<ReturnType<OrderStatistics['getTimeline']>>
