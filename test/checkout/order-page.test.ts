@@ -119,11 +119,7 @@ t.test('a cancelled order could not be ordered again', async (t) => {
   })
   const { search } = new URL(body.url)
   for (const [trip, expected, share] of [
-    [
-      `/offset${search}&forGuests=2`,
-      /Argo : 1,234\.5 l/,
-      { share: 'guests', partGuests: '2' },
-    ],
+    [`/offset${search}&forGuests=2`, /Argo : 1,234\.5 l/, { share: 'guests', partGuests: '2' }],
     [
       '/offset?type=custom&amount=2.345&unit=t&sharePercent=50',
       /2\.345 t/,
