@@ -264,7 +264,7 @@ const pages: FastifyPluginAsync = async (app) => {
         sellsCredits: resultPage.findOffer !== null,
         sample: {
           title: `${numbers.whole(1000)} litres of marine diesel`,
-          href: '/calculator/fuel?fuelType=mgo&quantity=1000&unit=l',
+          href: '/calculator/fuel?fuelType=mgo&quantity=1000&unit=l#outcome',
           result: buildResultView(SAMPLE_TRIP, numbers),
         },
       },

@@ -18,7 +18,7 @@ import {
   parseOrderForm,
   type OrderForm,
 } from './order-form.js'
-import { readTrip, type OrderedTrip, type TripResult } from './ordered-trip.js'
+import { readTrip, toFormQuery, type OrderedTrip, type TripResult } from './ordered-trip.js'
 import { createOrderPlacer, startPayment } from './place-order.js'
 import { requireOrdering, type QuoteResult, type Quotes } from './quotes.js'
 
@@ -181,7 +181,10 @@ const pages: FastifyPluginAsync = async (app) => {
     )
     const form = formTokens.create(formId, trip)
     const draft = Buffer.from(JSON.stringify({ ...submitted, form, notice, alert, showErrors }))
-    const query = new URLSearchParams({ ...fields, draft: '' }).toString()
+    // Without the cookie, the page has at least the same price.
+    const { portfolioId, share } = state.form
+    const shared = toFormQuery(fields, { portfolioId, ...(share ?? { sharePercent: null }) })
+    const query = `${shared}&draft=`
     const cookie = draft.toString('base64url')
     if (cookie.length > MAX_DRAFT_LENGTH || query.length > MAX_QUERY_LENGTH) {
       return showForm(reply.code(422), state)

@@ -24,6 +24,8 @@ interface Step {
   /** When the step was completed, formatted; `null` if it was not, or if the time is unknown */
   at: string | null
   state: 'done' | 'current' | 'upcoming'
+  /** Of the current step, instead of a time */
+  note?: string
 }
 
 /** When an order first got a status, ISO 8601; `null` if that is not in the history. */
@@ -49,6 +51,7 @@ function buildSteps(
   const isPaid = hasBeenPaid(status)
   const paid: Step = {
     label: 'Paid',
+    note: 'Not yet',
     at: format(order.paidAt),
     state: isPaid ? 'done' : 'current',
   }

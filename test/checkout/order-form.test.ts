@@ -119,6 +119,7 @@ t.test('going back to a form with errors asked to send it again', async (t) => {
   t.equal(response.status, 303)
   const location = response.headers.get('location') ?? ''
   t.match(location, /^\/offset\?type=custom&/)
+  t.match(location, /&sharePercent=50&draft=$/, 'the share stays without the cookie')
   t.notMatch(location, /nobody|Ann/)
   const cookie = response.headers.get('set-cookie') ?? ''
   t.match(cookie, /^clearwake-order-draft=.*; Max-Age=1800; Path=\/offset; HttpOnly; SameSite=Lax/)

@@ -23,10 +23,7 @@ async function startWithOrder(t: Test, environment: NodeJS.ProcessEnv = {}) {
 t.test('the page follows the order', async (t) => {
   const { guest, path, change, ann } = await startWithOrder(t)
   const read = async () => toText(await guest.get(path))
-  t.match(
-    await read(),
-    /Waiting for your bank transfer.*Ordered .* Paid In progress Credits bought/,
-  )
+  t.match(await read(), /Waiting for your bank transfer.*Ordered .* Paid Not yet Credits bought/)
   t.match(await read(), /You will receive an invoice/)
   await change({ status: 'paid', notes: 'a secret of the administrators' })
   t.match(
@@ -88,9 +85,9 @@ t.test('the certificate comes first, then the progress and the receipt', async (
   const page = await guest.get(path)
   t.match(
     toText(page),
-    /Your certificate is ready, Ann \. Carbon credits for 2 t of CO₂e have been retired for you\. .*Open certificate \(PDF\).*Carbon credit retirement certificate Ann Example has funded.* 2 t of CO₂e.*Public page Share.*Progress.*Receipt .*Payment received \d/,
+    /Your certificate is ready, Ann \. Carbon credits for 2 t of CO₂e have been retired for you\. .*View certificate.*Carbon credit retirement certificate Ann Example has funded.* 2 t of CO₂e.*Download PDF Share.*Progress.*Receipt .*Payment received \d/,
   )
-  t.equal(findLink(page, 'Open certificate (PDF)'), `${path}/certificate.pdf`)
+  t.equal(findLink(page, 'Download PDF'), `${path}/certificate.pdf`)
   t.match(page.text, `data-share="${certificate}"`)
   t.match(page.text, 'class="order-state done celebrated"', 'celebrates a new certificate')
 })

@@ -63,7 +63,10 @@ async function checkUpgrade(t: Test, environment: NodeJS.ProcessEnv, written: Wr
   const certificate = await guest.get(`/c/${written.certificate}`)
   t.match(toText(certificate), 'carbon credits for 2 t of CO₂e')
   t.equal((await guest.get(findLink(certificate, 'Download PDF'))).status, 200)
-  t.equal(findLink(await guest.get(written.paths[2]), 'Public page'), `/c/${written.certificate}`)
+  t.equal(
+    findLink(await guest.get(written.paths[2]), 'View certificate'),
+    `/c/${written.certificate}`,
+  )
   const attention = await ann.call('GET', '/api/admin/orders?exception=no_evidence')
   t.same(
     attention.items.map(({ id }: { id: string }) => id),

@@ -20,6 +20,11 @@ export interface MailAmounts {
   refunded: string | null
 }
 
+/** The payment was stopped or has failed. */
+const NOT_PAID = [
+  'You have not paid yet, and nothing has been charged. We will buy the carbon credits once you have paid.',
+]
+
 const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Opening> = {
   order_received: ({ orderNumber }) => ({
     title: `Thank you for your order ${orderNumber}`,
@@ -150,7 +155,7 @@ export function buildMailContent(
   const { share, mass } = order
   const isUnpaid = UNPAID.includes(type) && order.payment !== null
   const payment = isUnpaid ? buildPayment(order, paymentMethod) : null
-  const { heading, hasPicture = false, ...opening } = OPENINGS[type](order, amounts)
+  const { heading, hasPicture = false, paragraphs, ...opening } = OPENINGS[type](order, amounts)
   const { isGreeting = false } = opening
   return {
     ...opening,
@@ -158,6 +163,8 @@ export function buildMailContent(
     isGreeting,
     name: isGreeting && !UNPROVEN.includes(type) ? order.firstName : null,
     hasPicture,
+    paragraphs:
+      type === 'order_received' && isUnpaid && paymentMethod === 'stripe' ? NOT_PAID : paragraphs,
     link: isUnpaid && payment === null ? 'View your order and pay' : opening.link,
     payment,
     receiptTitle: order.hasReceipt ? 'Receipt' : 'Order summary',

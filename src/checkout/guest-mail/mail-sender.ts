@@ -125,7 +125,7 @@ function createMailRenderer(app: FastifyInstance) {
         : {
             url: pdfProblem === null ? `${orderUrl}/certificate.pdf` : pageUrl,
             links: [
-              { text: 'The page of the certificate, to share', url: pageUrl },
+              { text: 'Share your certificate', url: pageUrl },
               { text: 'Your order', url: orderUrl },
             ],
           }
