@@ -97,7 +97,7 @@ t.test('the order form fits a phone, and its bar covers no field in focus', asyn
   t.equal(await page.locator('#chosen-portfolio .name').innerText(), 'Carbon to Stone')
   t.notOk(await card.isVisible(), 'the list closes')
 
-  await page.locator('summary', { hasText: 'Company, or another name' }).click()
+  await page.locator('summary', { hasText: 'Company or other name' }).click()
   await page.evaluate(() => scrollTo(0, 0))
   await page.locator('.chosen-portfolio summary').focus()
   for (let i = 0; i < 16; i++) {

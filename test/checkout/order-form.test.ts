@@ -161,7 +161,7 @@ t.test('missing fields are reported, and entered values are kept', async (t) => 
     /There is a problem Enter your name Email must be an email address, such as ann@example\.com VAT ID must have at most 40 characters Agree to the terms to place the order/,
   )
   t.match(page.text, /<a href="#vatId">VAT ID must/)
-  t.match(page.text, /<details class="order-options" open>\s*<summary>Company, or another name/)
+  t.match(page.text, /<details class="order-options" open>\s*<summary>Company or other name/)
   t.equal(readForm(page).get('company'), 'Example "Lda"')
   t.equal(readForm(page).get('quote'), form.get('quote'), 'the price still holds')
   for (const consent of ['', 'no']) {
