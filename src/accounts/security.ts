@@ -15,7 +15,7 @@ import { createPasswords, type Passwords } from './password.js'
 import { toApiKeyScope, type ApiKeyScope } from './permissions.js'
 import permissions from './require-permission.js'
 import session from './session.js'
-import settings from './settings.js'
+import portalExtensions from './portal-extensions.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -102,7 +102,7 @@ export default fp(
     await app.register(auditLog)
     await app.register(session)
     await app.register(permissions)
-    await app.register(settings)
+    await app.register(portalExtensions)
     await app.register(flash)
     await app.register(authGuard) // before the features, because it guards their routes
   },

@@ -7,7 +7,7 @@ import {
   CALCULATION_COLUMNS,
   getCalculationValues,
   PAYMENT_COLUMNS,
-} from '../orders/export-format.js'
+} from '../orders/spreadsheet-format.js'
 import { Order } from '../orders/order.js'
 import {
   fromCalculatorCode,

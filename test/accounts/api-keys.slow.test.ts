@@ -331,8 +331,7 @@ t.test('keys of an earlier version keep what they could do, in PostgreSQL', asyn
   const shop = await createEarlierKeys(before)
   await before.app.database.query(WITHOUT_SETTLE)
   for (const statement of POSTGRES_WITH_PERIODS) await before.app.database.query(statement)
-  // The latest migrations are about the scope, an index, the totals and NocoDB.
-  await before.app.database.query('UPDATE schema_version SET version = version - 4')
+  await before.app.database.query('UPDATE schema_version SET version = 16') // without the scope
   await before.app.close()
   await checkEarlierKeys(t, await startOrderApi(t, { DATABASE_URL }), shop)
 })

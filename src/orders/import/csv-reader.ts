@@ -1,4 +1,4 @@
-import { CALCULATION_COLUMNS, PAYMENT_COLUMNS } from '../export-format.js'
+import { CALCULATION_COLUMNS, PAYMENT_COLUMNS } from '../spreadsheet-format.js'
 import { ImportedOrder, Order } from '../order.js'
 import type { ImportError } from './import-errors.js'
 

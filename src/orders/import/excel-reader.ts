@@ -4,7 +4,7 @@ import ExcelJS, { type Cell, type Row } from 'exceljs'
 import { Temporal } from 'temporal-polyfill'
 import { getMinorUnitDigits } from '../../core/formatting/money-formatter.js'
 import { escapeFormula } from '../../core/formatting/text.js'
-import { fromExcelText } from '../export-format.js'
+import { fromExcelText } from '../spreadsheet-format.js'
 import type { CsvRecord } from './csv-reader.js'
 
 const DATE_TITLE = /^(Placed|Created|Updated|Fulfilled|Cancelled|Paid) \((.+)\)$/
