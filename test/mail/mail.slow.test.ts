@@ -136,8 +136,7 @@ t.test('a certificate is announced once, with the logo of the operator', async (
   const mail = smtp.mails.find(({ text }) => text.includes('Open your certificate'))
   t.equal(mail?.headers.get('subject'), 'Thank you: your certificate for order CW-000001 is ready')
   t.match(mail?.text, /Carbon credits for 2.t of CO₂e have been retired for you\./)
-  const [, link = ''] =
-    /Share your certificate:\s+(http\S+)/.exec(mail?.text ?? '') ?? []
+  const [, link = ''] = /Share your certificate:\s+(http\S+)/.exec(mail?.text ?? '') ?? []
   t.match(new URL(link).pathname, /^\/c\/[\w-]{22}$/)
   t.match(mail?.text, `Open your certificate (PDF):\n${url}${path}/certificate.pdf`)
   t.equal((await createGuest(url).get(new URL(link).pathname)).status, 200)
