@@ -64,9 +64,9 @@ export function getCertificateNumber({ code }: Pick<Certificate, 'code'>): strin
 }
 
 /**
- * The content that is public. Without the guest's consent, the beneficiary, the vessel, the trip and
- * the provider's certificate, which shows the beneficiary, are left out. If the beneficiary was
- * erased, so is the proof, because a registry may still show the name.
+ * The content that is public. Without the guest's consent, the beneficiary, the vessel and the trip
+ * are left out. If the beneficiary was erased, so is the proof, because a registry may still show the
+ * name.
  */
 export function toPublished(content: CertificateContent): CertificateContent {
   if (content.isPublic) return content
@@ -79,7 +79,7 @@ export function toPublished(content: CertificateContent): CertificateContent {
     imoNumber: null,
     trip: null,
     retirement: isErased ? null : retirement,
-    provider: isErased ? null : provider && { ...provider, certificateUrl: null },
+    provider: isErased ? null : provider,
   }
 }
 

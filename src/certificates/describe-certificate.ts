@@ -96,7 +96,9 @@ function listProof(
   ]
 }
 
-function listProofLinks({ retirement, provider }: CertificateContent): ProofLink[] {
+/** None without a name, because the linked pages may show it. */
+function listProofLinks({ beneficiary, retirement, provider }: CertificateContent): ProofLink[] {
+  if (beneficiary === null) return []
   const registryUrl = retirement?.url ?? provider?.registryUrl ?? null
   const certificateUrl = provider?.certificateUrl ?? null
   return [

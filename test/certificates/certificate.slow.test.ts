@@ -125,8 +125,9 @@ t.test(
     )
     t.match(toText(page), /Registry Example Registry .* Serial numbers EXR-11-2024-1 /)
     t.equal((await guest.get(findLink(page, 'Mangroves of Gazi Bay'))).status, 200)
-    t.match(await (await fetch(findLink(page, 'Registry entry'))).json(), { tons: 2 })
-    t.equal(findLink(page, 'Provider’s certificate'), '', 'it shows the name')
+    for (const link of ['Registry entry', 'Provider’s certificate']) {
+      t.equal(findLink(page, link), '', 'it may show the name')
+    }
     t.notMatch(page.text, /Ann Example|chose/)
     t.equal(page.headers.get('x-robots-tag'), 'noindex')
     const published = await getPdf(`${url}${certificate}.pdf`)
