@@ -133,7 +133,8 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexed
       `WITH periods(start, "end") AS (VALUES ${periods.join(', ')})
        SELECT start AS day, status, currency, ${SUMS}
        FROM periods JOIN order_totals ON day BETWEEN start AND "end"
-       GROUP BY start, status, currency HAVING sum(orders) > 0`,
+       GROUP BY start, status, currency HAVING sum(orders) > 0
+       ORDER BY start`,
     )
     const byStart = new Map<Day, TotalsRow[]>()
     for (const row of rows) {
