@@ -406,7 +406,7 @@ t.test('the parts of a trip are named for their use, and stay in place', async (
     'furtherLines.4.quantity': '5',
   })
   t.same(getTitles(html), ['Boilers', 'Tender', 'Tender 2', ...blank.slice(1)])
-  t.match(toText(html), /Tender 2: quantity: /)
+  t.match(toText(html), /Tender 2: quantity : must be greater than 0\./)
   const distance = await (await fetch(`${url}/calculator/distance`)).text()
   t.same(getTitles(distance), [
     'Add generator',

@@ -120,8 +120,7 @@ t.test('reads the certificate of an order, as far as the provider has one', asyn
     outcome: 'ok',
     value: {
       certificateUrl,
-      registryUrl: null,
-      serialNumbers: [],
+      registryUrl: `${new URL(provider.url).origin}/retirements/1`,
       record: { id: '1', tons: ORDER.tons },
     },
   })

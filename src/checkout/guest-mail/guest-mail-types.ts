@@ -80,7 +80,9 @@ export async function enqueueMail(
   const replaced = MAIL_TYPES.filter(
     (other) =>
       other === type ||
-      (!isUndoable && (!isStillTrue(other, order.status) || other === CONTAINED[type])),
+      (!isUndoable && (!isStillTrue(other, order.status) || other === CONTAINED[type])) ||
+      // It may wait for the payment, and holds up all emails about the order.
+      (other === 'order_received' && !isStillTrue(other, order.status)),
   )
   await cancelOtherMessages(tx, message, replaced)
 }
