@@ -312,9 +312,9 @@ t.test('an order that was never placed gets no certificate from its status', asy
   t.same(
     smtp.mails.map(({ headers }) => headers.get('subject')),
     [
-      'Thank you for your order CW-000001',
-      'Thank you for your payment for order CW-000001',
-      'Thank you: your certificate for order CW-000001 is ready',
+      'Order CW-000001 received',
+      'Payment received for order CW-000001',
+      'Your certificate for order CW-000001',
     ],
   )
 

@@ -972,10 +972,10 @@ t.test('emails named amounts that Stripe had not received or returned', async (t
   await waitForEqual(t, async () => (await getPayments())[0].problem, 'differs')
   const findMail = (subject: string) =>
     waitFor(async () =>
-      smtp.mails.find(({ headers }) => headers.get('subject')?.toString().includes(subject)),
+      smtp.mails.find(({ headers }) => headers.get('subject')?.toString().startsWith(subject)),
     )
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
-  t.match((await findMail('your payment')).text, 'We have received your payment of €50.00.')
+  t.match((await findMail('Payment received')).text, 'We have received your payment of €50.00.')
   stripe.ledger.refund(session.payment_intent ?? '', null)
   await waitForEqual(t, getStatus, 'refunded')
   t.match(
@@ -1094,7 +1094,7 @@ t.test('emails named a payment that had been returned before the order was paid'
   await waitForEqual(t, async () => (await getPayments())[0].status, 'refunded')
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
   const received = await waitFor(async () =>
-    smtp.mails.find(({ headers }) => headers.get('subject')?.toString().includes('your payment')),
+    smtp.mails.find(({ headers }) => headers.get('subject')?.toString().startsWith('Payment')),
   )
   t.match(received.text, 'We have received your payment of €53.90.')
 })

@@ -40,28 +40,21 @@ type MailOrder = Pick<
 export const isMailOrder = (order: Pick<Order, 'origin' | 'customerEmail'>): boolean =>
   order.origin === 'guest' && isEmail(order.customerEmail) && !isErased(order)
 
-/** When to send an email. */
-export interface MailTiming {
-  /** ms since 1970; at once if it is missing */
-  sendAt?: number | undefined
-  /** Whether a person may undo the change that it reports before it is sent */
-  isUndoable?: boolean
-}
-
 /**
  * Queues an email about a guest's order, in the caller's transaction. Does nothing for other
  * orders, or if the same email was sent before. Replaces emails that have not been sent yet: those
- * of the same type and, unless the change may be undone, those that no longer apply or say less.
+ * of the same type, and before an email that is sent at once, those that no longer apply.
  *
  * @param occasion distinguishes the email from others of its type about this order, for example the
  *   version of the order, or the ID of its certificate
+ * @param sendAt ms since 1970; by default at once
  */
 export async function enqueueMail(
   tx: Queryable,
   type: MailType,
   order: MailOrder,
   occasion: string,
-  { sendAt, isUndoable = false }: MailTiming = {},
+  sendAt?: number,
 ): Promise<void> {
   if (!isMailOrder(order)) return
   const { id: orderId, createdAt, orderNumber, customerEmail: to } = order
@@ -78,11 +71,7 @@ export async function enqueueMail(
     (await enqueueMessage(tx, message, sendAt)) || (await resumeMessage(tx, message.id, sendAt))
   if (!isQueued) return
   const replaced = MAIL_TYPES.filter(
-    (other) =>
-      other === type ||
-      (!isUndoable && (!isStillTrue(other, order.status) || other === CONTAINED[type])) ||
-      // It may wait for the payment, and holds up all emails about the order.
-      (other === 'order_received' && !isStillTrue(other, order.status)),
+    (other) => other === type || (sendAt === undefined && !isStillTrue(other, order.status)),
   )
   await cancelOtherMessages(tx, message, replaced)
 }
@@ -111,9 +100,6 @@ const MAIL_TYPES = [
 ] as const
 export type MailType = (typeof MAIL_TYPES)[number]
 
-/** Emails that contain what another one says. */
-const CONTAINED: Partial<Record<MailType, MailType>> = { certificate_ready: 'payment_received' }
-
 const UNPAID: readonly (OrderStatus | null)[] = [null, 'pending']
 
 /**
@@ -138,7 +124,7 @@ export function findMailTypes(
 }
 
 const STATUSES: Record<MailType, readonly OrderStatus[]> = {
-  order_received: ['pending'],
+  order_received: ['pending', ...PAID_STATUSES, 'refunded'],
   payment_reminder: ['pending'],
   payment_received: [...PAID_STATUSES, 'refunded'],
   certificate_ready: PAID_STATUSES,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.js'
+import { DAY_MS, HOUR_MS } from '../../core/time.js'
 import type { Queryable } from '../../database/database.js'
 import { isErased } from '../../orders/erase-order.js'
 import type { EventConsumer } from '../../orders/order-events/event-dispatcher.js'
@@ -27,7 +27,6 @@ import {
   isMailOrder,
   isStillTrue,
   MAIL_QUEUE,
-  type MailTiming,
   type MailType,
 } from './guest-mail-types.js'
 import { createMailSender } from './mail-sender.js'
@@ -35,11 +34,6 @@ import { createReminders } from './payment-reminders.js'
 
 /** Who changes orders without a person who may undo the change. */
 const AUTOMATIC_ACTORS: readonly string[] = [GUEST, STRIPE, AUTO_FULFILMENT]
-
-/** How long the email about an order waits for a payment through Stripe, which makes it needless. */
-const PAYMENT_MS = 10 * MINUTE_MS
-/** How long the email about a payment waits for the certificate, whose email contains it. */
-const CERTIFICATE_MS = MINUTE_MS
 
 /** The status before the cancellation that a change ended; `undefined` if it ended none. */
 function findRestoredFrom(history: readonly HistoryEntry[], version: number): unknown {
@@ -55,20 +49,11 @@ function createMail(app: FastifyInstance) {
   const { database, orders: store, mailDelivery: delivery } = app
   const holdMs = app.config.MAIL_HOLD_SECONDS * 1000
 
-  /** When to send an email about the latest change to an order. */
-  function getTiming(order: Order, history: readonly HistoryEntry[]): MailTiming {
+  /** When to send an email about the latest change to an order; `undefined` at once. */
+  function getSendTime(order: Order, history: readonly HistoryEntry[]): number | undefined {
     const change = history.find(({ version }) => version === order.version)
-    if (change !== undefined && AUTOMATIC_ACTORS.includes(change.by)) return {}
-    return { sendAt: Date.parse(order.updatedAt) + holdMs, isUndoable: true }
-  }
-
-  /** When to send an email that another one may make needless; `undefined` at once. */
-  function getWaitEnd(type: MailType, { checkout }: Order): number | undefined {
-    if (type === 'order_received' && checkout?.paymentMethod === 'stripe') {
-      return Date.now() + PAYMENT_MS
-    }
-    const isFollowed = type === 'payment_received' && app.config.AUTO_FULFIL
-    return isFollowed ? Date.now() + CERTIFICATE_MS : undefined
+    if (change !== undefined && AUTOMATIC_ACTORS.includes(change.by)) return undefined
+    return Date.parse(order.updatedAt) + holdMs
   }
 
   /** Sends the latest email of each type that was held back, if the guest got none of this type. */
@@ -107,28 +92,25 @@ function createMail(app: FastifyInstance) {
         order.cancelledFrom,
         findRestoredFrom(history, order.version),
       ].includes('refunded')
-      const timing = getTiming(order, history)
+      const sendAt = getSendTime(order, history)
       const types = findMailTypes(previousStatus, order.status, wasRefunded)
       for (const type of types) {
         // With NocoDB, consecutive changes can have the same version.
-        await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`, {
-          sendAt: getWaitEnd(type, order),
-          ...timing,
-        })
+        await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`, sendAt)
       }
       // They were not true while the order was cancelled.
       if (previousStatus === 'cancelled') {
-        await resumeMails(tx, order, ['order_received', 'payment_received'], timing.sendAt)
+        await resumeMails(tx, order, ['order_received', 'payment_received'], sendAt)
       }
       // It was not true while the order was paid or cancelled.
-      await resumeMails(tx, order, ['payment_reminder'], timing.sendAt)
+      await resumeMails(tx, order, ['payment_reminder'], sendAt)
     }) satisfies EventConsumer,
 
     /** Queues the email about a certificate; does nothing if emails are not configured. */
     async announceCertificate(tx: Queryable, order: Order, code: string): Promise<void> {
       if (delivery === null || !isMailOrder(order)) return
       const history = (await store.getHistory(order.id)) ?? []
-      await enqueueMail(tx, 'certificate_ready', order, code, getTiming(order, history))
+      await enqueueMail(tx, 'certificate_ready', order, code, getSendTime(order, history))
     },
 
     /** Announces that money was returned, if the order's status did not change with it. */

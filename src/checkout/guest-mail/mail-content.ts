@@ -10,7 +10,7 @@ interface Opening {
   /** Whether the email brings good news, and a picture */
   hasPicture?: boolean
   paragraphs: string[]
-  /** Label of the button */
+  /** Label of the link to the order's page */
   link: string
 }
 
@@ -20,21 +20,20 @@ export interface MailAmounts {
   refunded: string | null
 }
 
-/** The payment was stopped or has failed. */
-const NOT_PAID = [
-  'You have not paid yet, and nothing has been charged. We will buy the carbon credits once you have paid.',
-]
-
 const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Opening> = {
-  order_received: ({ orderNumber }) => ({
-    title: `Thank you for your order ${orderNumber}`,
+  order_received: ({ orderNumber, status }) => ({
+    title: `Order ${orderNumber} received`,
     heading: 'Thank you for your order',
     hasPicture: true,
-    paragraphs: ['We will buy the carbon credits once we receive your payment.'],
+    paragraphs: [
+      status === 'pending'
+        ? 'We will buy the carbon credits once we receive your payment.'
+        : 'You can follow your order on its page.',
+    ],
     link: 'View your order',
   }),
   payment_received: ({ orderNumber, total }, { received }) => ({
-    title: `Thank you for your payment for order ${orderNumber}`,
+    title: `Payment received for order ${orderNumber}`,
     heading: 'Thank you',
     isGreeting: true,
     hasPicture: true,
@@ -54,14 +53,14 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
     link: 'View your order',
   }),
   certificate_ready: ({ orderNumber, certificate, mass }) => ({
-    title: `Thank you: your certificate for order ${orderNumber} is ready`,
-    heading: 'Thank you',
+    title: `Your certificate for order ${orderNumber}`,
+    heading: 'Your certificate is ready',
     isGreeting: true,
     hasPicture: true,
     paragraphs: [
-      `Carbon credits for ${certificate?.mass ?? `${mass} of CO₂e`} have been retired for you. Your certificate is ready.`,
+      `Carbon credits for ${certificate?.mass ?? `${mass} of CO₂e`} have been retired for you. Thank you.`,
     ],
-    link: certificate?.pdfProblem ? 'View your certificate' : 'Open your certificate (PDF)',
+    link: 'View your certificate',
   }),
   order_cancelled: ({ orderNumber }) => ({
     title: `Order ${orderNumber} was cancelled`,
@@ -115,12 +114,6 @@ function buildReceipt({ parts }: OrderView): Row[] {
   ]
 }
 
-function buildPriceRow({ parts }: OrderView): Row[] {
-  const price = parts?.perTonne ?? null
-  const isWithFee = price !== null && parts?.serviceFee != null
-  return toRow('Price per tonne', isWithFee ? `${price}, including the service fee` : price)
-}
-
 /** How to pay by invoice; other payments are made on the order's page. */
 function buildPayment({ payment, total }: OrderView, method: string) {
   if (payment === null || method !== 'invoice') return null
@@ -155,7 +148,7 @@ export function buildMailContent(
   const { share, mass } = order
   const isUnpaid = UNPAID.includes(type) && order.payment !== null
   const payment = isUnpaid ? buildPayment(order, paymentMethod) : null
-  const { heading, hasPicture = false, paragraphs, ...opening } = OPENINGS[type](order, amounts)
+  const { heading, hasPicture = false, ...opening } = OPENINGS[type](order, amounts)
   const { isGreeting = false } = opening
   return {
     ...opening,
@@ -163,8 +156,6 @@ export function buildMailContent(
     isGreeting,
     name: isGreeting && !UNPROVEN.includes(type) ? order.firstName : null,
     hasPicture,
-    paragraphs:
-      type === 'order_received' && isUnpaid && paymentMethod === 'stripe' ? NOT_PAID : paragraphs,
     link: isUnpaid && payment === null ? 'View your order and pay' : opening.link,
     payment,
     receiptTitle: order.hasReceipt ? 'Receipt' : 'Order summary',
@@ -175,7 +166,7 @@ export function buildMailContent(
       ...toRow('Ordered', order.placedOn),
       ...toRow('Trip', order.trip),
       ...toRow('Carbon credits for', share === null ? mass : `${mass}, ${share}`),
-      ...buildPriceRow(order),
+      ...toRow('Price per tonne, with any service fee', order.parts?.perTonne ?? null),
       ...toRow('Portfolio', order.portfolio),
       ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
     ],
@@ -184,17 +175,15 @@ export function buildMailContent(
 
 type MailContent = ReturnType<typeof buildMailContent>
 
-interface MailLinks {
-  /** Where the button leads */
-  url: string
-  /** Links below the button */
-  links: { text: string; url: string }[]
-}
-
-/** Writes the plain text of an email; its HTML is in templates/mail. */
+/**
+ * Writes the plain text of an email; its HTML is in templates/mail.
+ *
+ * @param url of the certificate or of the order's page
+ */
 export function formatMailText(
   content: MailContent,
-  { url, links }: MailLinks,
+  url: string,
+  orderUrl: string,
   brandName: string,
 ): string {
   const { heading, name, isGreeting, paragraphs, payment, link, receipt, total, details } = content
@@ -209,7 +198,7 @@ export function formatMailText(
           toLine({ label: 'Payment reference', value: payment.reference }),
         ],
     [`${link}:`, url],
-    ...links.map(({ text, url }) => [`${text}:`, url]),
+    url === orderUrl ? [] : ['Your order, with the PDF of the certificate:', orderUrl],
     [content.receiptTitle, ...[...receipt, { label: 'Total', value: total }].map(toLine)],
     details.map(toLine),
     [

@@ -108,32 +108,20 @@ function createMailRenderer(app: FastifyInstance) {
   return async (type: MailType, order: Order): Promise<RenderedMail> => {
     const certificate =
       type === 'certificate_ready' ? await findOrderCertificate(database, order.id) : null
-    const pdfProblem = certificate && (await app.certificates.findPdfProblem(certificate, true))
     const orderView = buildOrderView(order, [], {
       certificate,
-      pdfProblem,
       bankTransfer: buildBankTransfer(order),
       format,
     })
     const method = order.checkout?.paymentMethod ?? 'invoice'
     const content = buildMailContent(type, orderView, method, await findAmounts(order.id))
     const orderUrl = `${app.publicBaseUrl()}/o/${await orderLinks.create(order)}`
-    const pageUrl = certificate && app.certificates.getUrl(certificate.code)
-    const links =
-      pageUrl === null
-        ? { url: orderUrl, links: [] }
-        : {
-            url: pdfProblem === null ? `${orderUrl}/certificate.pdf` : pageUrl,
-            links: [
-              { text: 'Share your certificate', url: pageUrl },
-              { text: 'Your order', url: orderUrl },
-            ],
-          }
+    const url = certificate === null ? orderUrl : `${app.publicBaseUrl()}/c/${certificate.code}`
     const hasLogo = app.mailDelivery?.hasLogo ?? false
     return {
       subject: content.title,
-      text: formatMailText(content, links, config.BRAND_NAME),
-      html: await app.view('mail/mail', { ...content, ...links, hasLogo }),
+      text: formatMailText(content, url, orderUrl, config.BRAND_NAME),
+      html: await app.view('mail/mail', { ...content, url, orderUrl, hasLogo }),
       pictures: content.hasPicture ? [picture] : [],
     }
   }

@@ -34,9 +34,7 @@ export function createReminders(
     // Includes reminders that were not sent, for example because the address was changed.
     const messages = await listOrderMessages(database, MAIL_QUEUE, order.id)
     if (messages.some(({ type }) => type === TYPE)) return
-    await database.write((tx) =>
-      enqueueMail(tx, TYPE, order, 'due', { sendAt: Date.now() + holdMs, isUndoable: true }),
-    )
+    await database.write((tx) => enqueueMail(tx, TYPE, order, 'due', Date.now() + holdMs))
   }
 
   return async (): Promise<void> => {
