@@ -85,7 +85,7 @@ t.test('a result shows the price of credits for the trip, and updates it', async
   t.equal(await page.locator('.portfolios > li').count(), 3)
   await page.locator('#quantity').fill('-1')
   await page.locator('#quantity-error').waitFor({ state: 'visible' })
-  t.equal(await page.locator('.portfolios').count(), 0, 'nothing is offered without a result')
+  t.equal(await page.locator('#checkout').count(), 0, 'nothing can be bought without a result')
   await page.locator('#quantity').fill('500')
   await page.locator('.portfolios strong', { hasText: 'US$39.51' }).waitFor()
   t.equal(upstream.asked, before, 'the order source is asked once')
