@@ -13,9 +13,9 @@ import { createAccountStore, type AccountStore } from './account-store.js'
 import { createApiKeyStore, type ApiKeyStore } from './api-keys/api-key-store.js'
 import { createPasswords, type Passwords } from './password.js'
 import { toApiKeyScope, type ApiKeyScope } from './permissions.js'
+import portalExtensions from './portal-extensions.js'
 import permissions from './require-permission.js'
 import session from './session.js'
-import portalExtensions from './portal-extensions.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

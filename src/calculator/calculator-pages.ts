@@ -28,7 +28,7 @@ type PageRequest = FastifyRequest<{ Querystring: Query }>
 
 interface ScannedSource extends PrefillSource {
   isEdited: boolean
-  hasGuests: boolean
+  /** As scanned */
   calculation: Calculation
 }
 
@@ -60,16 +60,6 @@ const describeShownTrip = (calculation: Calculation, numbers: NumberFormatter): 
   calculation.calculatorType === 'custom'
     ? (calculation.calculatorData.description ?? null)
     : describeTrip(calculation, numbers)
-
-const toScannedSource = (
-  { calculation, source }: { calculation: Calculation; source: PrefillSource },
-  isEdited: boolean,
-): ScannedSource => ({
-  ...source,
-  isEdited,
-  calculation,
-  hasGuests: calculation.calculatorData.guests !== undefined,
-})
 
 /** The fields of a form that only asks for the guests: all others of the trip. */
 function listGuestsFields(calculation: Calculation, source: PrefillSource | null) {
@@ -170,13 +160,13 @@ const pages: FastifyPluginAsync = async (app) => {
       choices: CHOICES,
       source,
       changes:
-        source === null || form.calculation === null
-          ? []
-          : describeChanges(
+        source?.isEdited && form.calculation !== null
+          ? describeChanges(
               toCalculatorForm(source.calculation),
               toCalculatorForm(form.calculation),
               numbers,
-            ),
+            )
+          : [],
       calculatedOn: dates.format(new Date()),
       address: app.publicBaseUrl(),
       result,
@@ -185,7 +175,7 @@ const pages: FastifyPluginAsync = async (app) => {
       preview: describePage(page, result, sharedUrl),
       /** The fields of the small form that asks for the guests; `null` if it is not needed */
       guestsForm:
-        form.calculation === null || source?.hasGuests === true
+        form.calculation === null || source?.calculation.calculatorData.guests !== undefined
           ? null
           : listGuestsFields(form.calculation, source),
       offer: isPayable ? await getOffer(page) : null,
@@ -227,7 +217,7 @@ const pages: FastifyPluginAsync = async (app) => {
           query: request.query,
           form: toCalculatorForm(prefill.calculation),
           numbers,
-          source: toScannedSource(prefill, false),
+          source: { ...prefill.source, calculation: prefill.calculation, isEdited: false },
           showMissing: false,
         })
       : null
@@ -252,7 +242,9 @@ const pages: FastifyPluginAsync = async (app) => {
   function readSource(type: CalculatorType, { code, codeSig }: Query) {
     if (code === undefined) return null
     const prefill = readPrefill(type, { data: code, sig: codeSig })
-    return prefill.ok ? toScannedSource(prefill, true) : null
+    return prefill.ok
+      ? { ...prefill.source, calculation: prefill.calculation, isEdited: true }
+      : null
   }
 
   app.get('/', async (request, reply) => {

@@ -107,6 +107,8 @@ export function buildOfferView(
   const shares = offer !== null && hasShares ? listShares(offer) : []
   const choices = shares.map(({ forGuests, prices, ...share }) => ({
     ...share,
+    /** Whether the price depends on the guests on board, which are not known */
+    needsGuests: Object.keys(prices).length === 0,
     /** By portfolio, for the script that follows the choice */
     prices: JSON.stringify(prices),
     link: buildLink(share.price, null, forGuests),

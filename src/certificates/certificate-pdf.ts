@@ -19,8 +19,9 @@ function listTexts(content: CertificateContent, brandName: string): string[] {
   const { beneficiary, vesselName, trip, portfolioName, projects, retirement, provider } = content
   return [
     ...[brandName, beneficiary, vesselName, trip, portfolioName],
-    ...projects.flatMap((project) => [project.name, project.country, project.kind]),
-    ...projects.flatMap((project) => [project.standard, project.vintage, project.registry]),
+    ...projects.flatMap(({ name, country, kind, standard, vintage, registry }) => [
+      ...[name, country, kind, standard, vintage, registry],
+    ]),
     ...[retirement?.registry, retirement?.reference, retirement?.standard, retirement?.vintage],
     ...[provider?.name, provider?.orderId, ...(provider?.serialNumbers ?? [])],
   ].filter((text) => text != null)

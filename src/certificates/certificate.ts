@@ -5,13 +5,11 @@ import { isPaid } from '../orders/order-status.js'
 import type { Order, Retirement } from '../orders/order.js'
 import type { Project, ProviderCertificate } from '../provider/offset-order.js'
 
-type ProjectDetail = 'id' | 'standard' | 'vintage' | 'registry' | 'registryUrl'
-
-/** Its details are missing if the provider does not state them, and in certificates of earlier versions. */
-export interface CertifiedProject extends Pick<Project, 'name' | 'country'>, Details {
-  kind?: string | null | undefined
+/** Only the name and the country are in all certificates of earlier versions. */
+export type CertifiedProject = Pick<Project, 'name' | 'country'> & {
+  [Detail in 'id' | 'kind' | 'standard' | 'vintage' | 'registry' | 'registryUrl']?:
+    Project[Detail] | undefined
 }
-type Details = { [Detail in ProjectDetail]?: Project[Detail] | undefined }
 
 /**
  * What a certificate states. It is stored when the certificate is issued, and only changes when

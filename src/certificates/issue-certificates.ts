@@ -139,7 +139,14 @@ export function createCertificateIssuer(app: FastifyInstance, onIssued: OnIssued
     )
     const projects = (portfolio?.projects ?? []).map(
       ({ id, name, country, kind, standard, vintage, registry, registryUrl }) => ({
-        ...{ id, name, country, kind, standard, vintage, registry, registryUrl },
+        id,
+        name,
+        country,
+        kind,
+        standard,
+        vintage,
+        registry,
+        registryUrl,
       }),
     )
     return { projects, provider: { ...provider, ...certificate } }

@@ -181,7 +181,7 @@ const pages: FastifyPluginAsync = async (app) => {
     )
     const form = formTokens.create(formId, trip)
     const draft = Buffer.from(JSON.stringify({ ...submitted, form, notice, alert, showErrors }))
-    // Without the cookie, the page has at least the same price.
+    // The cookie is gone once the order is placed, but the guest can still come back.
     const { portfolioId, share } = state.form
     const shared = toFormQuery(fields, { portfolioId, ...(share ?? { sharePercent: null }) })
     const query = `${shared}&draft=`

@@ -78,6 +78,29 @@ function readShareChoice(submitted: Record<string, unknown>): ShareChoice {
   }
 }
 
+/**
+ * Why a share cannot be ordered; `null` if it can.
+ *
+ * @param sharePercent as submitted: a link can have it as well as a number of guests
+ * @param guests on board, if known
+ */
+function findShareError(
+  kind: 'guests' | 'percent',
+  number: number,
+  sharePercent: string,
+  guests: number | undefined,
+): string | null {
+  const maximum = kind === 'guests' ? guests : MAX_PERCENT
+  if (maximum !== undefined && (number < 1 || number > maximum)) {
+    return kind === 'guests'
+      ? `Enter a number of guests from 1 to ${maximum}`
+      : `Enter a whole percentage from 1 to ${maximum}`
+  }
+  if (kind === 'percent') return null
+  const fields = { sharePercent: sharePercent || null, forGuests: number }
+  return findShareErrors(fields, guests)[0]?.message ?? null
+}
+
 /** @param guests on board, if known */
 function parseShare(
   submitted: Record<string, unknown>,
@@ -91,17 +114,7 @@ function parseShare(
     kind === 'guests'
       ? { sharePercent: null, forGuests: number }
       : { sharePercent: number, forGuests: null }
-  const maximum = kind === 'guests' ? (guests ?? 0) : MAX_PERCENT
-  const isInRange = number >= 1 && number <= maximum
-  let error: string | null = null
-  if (kind === 'percent' && !isInRange) error = `Enter a whole number from 1 to ${maximum}%`
-  else if (kind === 'guests' && guests !== undefined && !isInRange) {
-    error = `Check the number of guests: it can be 1 to ${maximum}`
-  } else if (kind === 'guests') {
-    // A link can have both.
-    const fields = { ...share, sharePercent: toTrimmedText(submitted.sharePercent) || null }
-    error = findShareErrors(fields, guests)[0]?.message ?? null
-  }
+  const error = findShareError(kind, number, toTrimmedText(submitted.sharePercent), guests)
   return { shareChoice, share: error === null ? share : null, error }
 }
 

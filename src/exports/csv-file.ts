@@ -3,11 +3,6 @@ import { pipeline } from 'node:stream/promises'
 import { format } from 'fast-csv'
 import { escapeFormula } from '../core/formatting/text.js'
 import { toIsoTime } from '../core/time.js'
-import {
-  CALCULATION_COLUMNS,
-  getCalculationValues,
-  PAYMENT_COLUMNS,
-} from '../orders/spreadsheet-format.js'
 import { Order } from '../orders/order.js'
 import {
   fromCalculatorCode,
@@ -16,6 +11,11 @@ import {
   READ_NAMES,
   type ReadRow,
 } from '../orders/store/order-row.js'
+import {
+  CALCULATION_COLUMNS,
+  getCalculationValues,
+  PAYMENT_COLUMNS,
+} from '../orders/spreadsheet-format.js'
 import type { Batches, ExportedRow } from './exported-orders.js'
 
 /** Numbers are not escaped, because a negative number is not a formula. */

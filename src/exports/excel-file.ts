@@ -6,9 +6,9 @@ import { Temporal } from 'temporal-polyfill'
 import { createDayCalendar, type DayCalendar } from '../core/formatting/day-calendar.js'
 import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
 import { DAY_MS } from '../core/time.js'
-import { getCalculationValues, toExcelText } from '../orders/spreadsheet-format.js'
 import type { OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
+import { getCalculationValues, toExcelText } from '../orders/spreadsheet-format.js'
 import type { Batches, ExportedOrder } from './exported-orders.js'
 
 // exceljs finds styles by identity, so each style is created once and shared by all cells.

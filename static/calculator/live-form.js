@@ -16,10 +16,8 @@ function scheduleAnnouncement() {
   clearTimeout(announcementTimer)
   // Delayed, so that results are not announced at every pause in typing.
   announcementTimer = setTimeout(() => {
-    const [message] = ['.kept', '[data-announcement]'].flatMap(
-      (selector) => document.querySelector(selector)?.dataset.announcement ?? [],
-    )
-    document.getElementById('announcement').textContent = message ?? ''
+    const source = document.querySelector('.kept') ?? document.querySelector('[data-announcement]')
+    document.getElementById('announcement').textContent = source?.dataset.announcement ?? ''
   }, ANNOUNCEMENT_DELAY_MS)
 }
 

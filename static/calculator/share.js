@@ -1,25 +1,13 @@
 // Buttons below a result: share, copy link, print. A printed sheet shows the calculation.
 
-const LABEL_DURATION_MS = 3000
-
-/** The address of the result, without parameters that have their default. */
-const getUrl = ({ dataset }) => new URL(dataset.url, location.href).href
-
-async function copyLink(button) {
-  const label = button.textContent
-  try {
-    await navigator.clipboard.writeText(getUrl(button))
-    button.textContent = 'Link copied'
-  } catch {
-    button.textContent = 'Copy the link from the address bar'
-  }
-  setTimeout(() => (button.textContent = label), LABEL_DURATION_MS)
-}
+import { copyLink } from '../shared/copy-link.js'
 
 const ACTIONS = {
-  share: (button) =>
-    navigator.share({ title: document.title, url: getUrl(button) }).catch(() => {}),
-  'copy-link': copyLink,
+  share: ({ dataset }) => {
+    const url = new URL(dataset.url, location.href).href
+    return navigator.share({ title: document.title, url }).catch(() => {})
+  },
+  'copy-link': (button) => copyLink(button, button.dataset.url),
   print: () => print(),
 }
 

@@ -1,7 +1,8 @@
 // The order page: follows the order until it is final, shares the certificate, prints the receipt.
 
+import { copyLink } from '../shared/copy-link.js'
+
 const MAX_DELAY_MS = 5 * 60_000
-const LABEL_DURATION_MS = 3000
 
 const findRefresh = () => document.querySelector('.refresh')
 const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
@@ -42,27 +43,19 @@ document.addEventListener('visibilitychange', () =>
 addEventListener('online', check)
 schedule()
 
-async function copyLink(button, path) {
-  const label = button.textContent
-  try {
-    await navigator.clipboard.writeText(new URL(path, location.href).href)
-    button.textContent = 'Link copied'
-  } catch {
-    button.textContent = 'Copy the link from the address bar'
-  }
-  document.getElementById('share-result').textContent = button.textContent
-  setTimeout(() => (button.textContent = label), LABEL_DURATION_MS)
+async function copy(button, path, otherwise) {
+  document.getElementById('share-result').textContent = await copyLink(button, path, otherwise)
 }
 
 async function share(button) {
   const { share: path } = button.dataset
-  if (!('share' in navigator)) return copyLink(button, path)
+  if (!('share' in navigator)) return copy(button, path, 'Copy the link of the certificate’s page')
   const url = new URL(path, location.href).href
   await navigator.share({ title: 'Carbon credit retirement certificate', url }).catch(() => {})
 }
 
 document.addEventListener('click', ({ target }) => {
   if (target.matches('[data-share]')) void share(target)
-  if (target.matches('[data-copy-link]')) void copyLink(target, target.dataset.copyLink)
+  if (target.matches('[data-copy-link]')) void copy(target, target.dataset.copyLink)
   if (target.matches('[data-print]')) print()
 })

@@ -96,7 +96,7 @@ t.test(
 
     for (const [value, message] of [
       ['-600', 'Quantity: must be greater than 0.'],
-      ['', 'Fill in the form to see the new result.'],
+      ['', 'Complete the form to see the new result.'],
       ['six', 'Quantity: must be a number.'],
     ] as const) {
       await page.locator('#quantity').fill(value)

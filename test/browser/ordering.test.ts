@@ -35,7 +35,7 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   await page.locator('#total strong', { hasText: 'US$66.83' }).waitFor()
   await page.getByRole('radio', { name: 'Percentage' }).check()
   await page.getByLabel('Share of the trip').fill('201')
-  await page.getByText('Enter a whole number from 1 to 200%').waitFor()
+  await page.getByText('Enter a whole percentage from 1 to 200').waitFor()
   await page.getByText('Correct the amount to see the price.').waitFor()
   await page.getByLabel('Share of the trip').fill('200')
   await page.locator('#total strong', { hasText: 'US$133.67' }).waitFor()

@@ -313,12 +313,12 @@ t.test('a guest pays the whole trip, their own part or another share', async (t)
 t.test('an invalid share is reported, and has no price', async (t) => {
   const { url, ann } = await startTwoAdmins(t, PRICE)
   const table: [query: string, message: RegExp][] = [
-    ['&sharePercent=0', /Enter a whole number from 1 to 200%/],
-    ['&sharePercent=201', /Enter a whole number from 1 to 200%/],
-    ['&sharePercent=1e2', /Enter a whole number from 1 to 200%/],
+    ['&sharePercent=0', /Enter a whole percentage from 1 to 200/],
+    ['&sharePercent=201', /Enter a whole percentage from 1 to 200/],
+    ['&sharePercent=1e2', /Enter a whole percentage from 1 to 200/],
     ['&forGuests=1', /needs a trip with guests/],
-    ['&guests=2&forGuests=3', /Check the number of guests: it can be 1 to 2/],
-    ['&guests=2&forGuests=0', /Check the number of guests: it can be 1 to 2/],
+    ['&guests=2&forGuests=3', /Enter a number of guests from 1 to 2/],
+    ['&guests=2&forGuests=0', /Enter a number of guests from 1 to 2/],
     ['&guests=2&forGuests=1&sharePercent=50', /cannot be combined with sharePercent/],
   ]
   for (const [query, message] of table) {

@@ -169,10 +169,10 @@ t.test('“What am I buying?” answers in five sentences', async (t) => {
   t.equal(page.status, 200)
   const text = toText(page)
   t.equal([...page.text.matchAll(/<dd>/g)].length, 5)
-  t.match(text, /retired for you.*your trip’s own emissions stay the same/)
+  t.match(text, /retired on your behalf.*your trip’s own emissions do not change/)
   t.match(
     text,
-    /Harbour <Climate> gets the price of the credits, and Clearwake keeps a service fee of 5%/,
+    /Harbour <Climate> receives the price of the credits, and Clearwake keeps a service fee of 5%/,
   )
   t.match(text, /Harbour Mix US\$25\.10 per tonne/)
   t.match(text, /Full refund until the credits are retired\./)

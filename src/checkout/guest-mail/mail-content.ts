@@ -166,7 +166,7 @@ export function buildMailContent(
       ...toRow('Ordered', order.placedOn),
       ...toRow('Trip', order.trip),
       ...toRow('Carbon credits for', share === null ? mass : `${mass}, ${share}`),
-      ...toRow('Price per tonne, with any service fee', order.parts?.perTonne ?? null),
+      ...toRow('Price per tonne, including fees', order.parts?.perTonne ?? null),
       ...toRow('Portfolio', order.portfolio),
       ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
     ],

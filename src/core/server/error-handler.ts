@@ -142,7 +142,7 @@ export default fp(
           404,
           isApi
             ? 'This path does not exist. All paths are listed in /docs.'
-            : 'This page does not exist. Check the address, or scan the code again.',
+            : 'This page does not exist. Check the address.',
         )
       }
       return new Problem(405, `The method ${request.method} is not allowed here.`, {

@@ -1,5 +1,5 @@
-import { CALCULATION_COLUMNS, PAYMENT_COLUMNS } from '../spreadsheet-format.js'
 import { ImportedOrder, Order } from '../order.js'
+import { CALCULATION_COLUMNS, PAYMENT_COLUMNS } from '../spreadsheet-format.js'
 import type { ImportError } from './import-errors.js'
 
 export interface CsvRecord {
