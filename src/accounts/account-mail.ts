@@ -4,12 +4,12 @@ import fp from 'fastify-plugin'
 import { getAuditAddress } from '../audit/audit-log.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
 import type { Queryable } from '../database/database.js'
-import { MAX_SEND_MS, type MailDelivery, type RenderedMail } from '../mail/mail-delivery.js'
+import { MAX_SEND_MS, type MailDelivery, type RenderedMail } from '../mail/smtp-delivery.js'
 import { enqueueMessage, type Message } from '../outbox/messages.js'
 import type { Sender, SendResult } from '../outbox/outbox.js'
 import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
-import { getBrowserName } from './browser-name.js'
-import { findUser } from './principal.js'
+import { findUser } from './session.js'
+import { getBrowserName } from './sessions.js'
 
 /** What a user is notified of by email. The notices are stored, so never rename one. */
 type Notice =

@@ -2,11 +2,10 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Formatters } from '../core/formatting/formatters.js'
 import { getRequestFormatters } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
-import { getBrowserName } from './browser-name.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from './permissions.js'
-import { getUser } from './principal.js'
 import { endOtherSessions, endOwnSession } from './session-routes.js'
-import type { Session } from './sessions.js'
+import { getUser } from './session.js'
+import { getBrowserName, type Session } from './sessions.js'
 
 /** Base path of the actions on sessions. */
 const SESSIONS_URL = '/admin/account/sessions'

@@ -3,7 +3,7 @@ import { Problem } from '../core/http/problem.js'
 import { toSafeRedirectPath } from '../core/http/request-path.js'
 import { toText } from '../core/validation/text-rules.js'
 import type { Account } from './account-store.js'
-import { getUser } from './principal.js'
+import { getUser } from './session.js'
 
 type Fields = Record<string, unknown>
 

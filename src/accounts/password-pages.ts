@@ -8,7 +8,7 @@ import { isEmail, toMailbox } from '../core/validation/email-address.js'
 import { toText, toTrimmedText } from '../core/validation/text-rules.js'
 import { LINK_PURPOSES, type LinkPurpose } from './account-links.js'
 import { parsePasswordForm } from './password-rules.js'
-import { getUser } from './principal.js'
+import { getUser } from './session.js'
 
 const OWN = { config: { permission: 'account:own' } } as const
 

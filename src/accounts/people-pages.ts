@@ -14,7 +14,7 @@ import {
 import { getLinkPath } from './account-links.js'
 import { NewAccount, type AccountState, type ManagedAccount } from './account-schemas.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS, ROLES } from './permissions.js'
-import { getUser } from './principal.js'
+import { getUser } from './session.js'
 
 interface Route {
   Params: { id: string }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Permission } from './permissions.js'
-import { findUser } from './principal.js'
+import { findUser } from './session.js'
 
 /** A page of the settings, as its feature adds it. */
 interface SettingsPage {

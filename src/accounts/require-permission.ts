@@ -13,7 +13,7 @@ import {
   type Permission,
   type Role,
 } from './permissions.js'
-import { findUser, getUser } from './principal.js'
+import { findUser, getUser } from './session.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { Problem, problemResponses } from '../core/http/problem.js'
 import { toIsoTime } from '../core/time.js'
-import { getBrowserName } from './browser-name.js'
-import { getUser } from './principal.js'
+import { getUser } from './session.js'
+import { getBrowserName } from './sessions.js'
 
 const dateTime = (description: string) => Type.String({ format: 'date-time', description })
 

@@ -8,10 +8,33 @@ import { createLimitProblem, Problem } from '../core/http/problem.js'
 import { isApiPath } from '../core/http/request-path.js'
 import { HOUR_MS, MINUTE_MS } from '../core/time.js'
 import type { Account } from './account-store.js'
-import { isKey } from './api-keys/api-key-store.js'
-import { getUser, type Principal, type User } from './principal.js'
+import { isKey, type ApiKey } from './api-keys/api-key-store.js'
+import type { Role } from './permissions.js'
 import { createSessions, type Session, type Sessions } from './sessions.js'
 import { createSessionTokens } from './sign-in-cookies.js'
+
+/** A person who is signed in. */
+export interface User {
+  type: 'user'
+  email: string
+  /** The role at the time of the request */
+  role: Role
+  session: Session
+}
+
+/** Who makes a request. */
+type Principal = User | { type: 'api_key'; key: ApiKey }
+
+/** The user who makes a request; `null` for guests and API keys. */
+export const findUser = ({ principal }: FastifyRequest): User | null =>
+  principal?.type === 'user' ? principal : null
+
+/** The user who makes a request. Throws for guests and API keys, whom the guard does not let in. */
+export function getUser(request: FastifyRequest): User {
+  const user = findUser(request)
+  if (user === null) throw new Error('no user makes this request')
+  return user
+}
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -2,9 +2,38 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { Problem } from '../core/http/problem.js'
 import { MINUTE_MS } from '../core/time.js'
 import { insertRow, type Database, type Queryable } from '../database/database.js'
-import { createUseRecorder } from '../database/use-recorder.js'
 import type { Role } from './permissions.js'
 import { hasStoredFactor } from './second-factor/second-factor-store.js'
+
+interface UseRecorderOptions {
+  /** Statement with the time and the ID as parameters */
+  sql: string
+  /** Recording every use would require a write on every request. */
+  precisionMs: number
+}
+
+/**
+ * Returns a function that records when something was last used, at most once per `precisionMs`. Do
+ * not wait for it, because a write takes long while the database is locked. Throws
+ * DatabaseUnavailableError.
+ */
+export function createUseRecorder(database: Database, { sql, precisionMs }: UseRecorderOptions) {
+  /** IDs whose last use is being written */
+  const writing = new Set<string>()
+
+  /** @param lastUsedAt the last recorded use, ms since 1970 */
+  return async (id: string, lastUsedAt: number): Promise<void> => {
+    const now = Date.now()
+    // The last use is in the future if the clock was set back.
+    if (Math.abs(now - lastUsedAt) < precisionMs || writing.has(id)) return
+    writing.add(id)
+    try {
+      await database.query(sql, [now, id])
+    } finally {
+      writing.delete(id)
+    }
+  }
+}
 
 /** A session of a user. Timestamps are in ms since 1970. */
 export interface Session {
@@ -178,3 +207,41 @@ export function createSessions(database: Database) {
 }
 
 export type Sessions = ReturnType<typeof createSessions>
+
+type Rule = readonly [pattern: RegExp, name: string]
+
+/** The order matters, because browsers also name other browsers that they are compatible with. */
+const BROWSERS: readonly Rule[] = [
+  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bVivaldi\//, 'Vivaldi'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Chrome|CriOS|HeadlessChrome)\//, 'Chrome'],
+  [/\bVersion\/[\d.]+ .*\bSafari\//, 'Safari'],
+]
+
+const SYSTEMS: readonly Rule[] = [
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+]
+
+const findName = (rules: readonly Rule[], text: string): string | undefined =>
+  rules.find(([pattern]) => pattern.test(text))?.[1]
+
+/**
+ * Returns a readable name for a User-Agent header, such as “Firefox on Windows” or “curl”. Clients
+ * choose the header, so the name proves nothing.
+ */
+export function getBrowserName(userAgent: string): string {
+  const browser = findName(BROWSERS, userAgent)
+  const system = findName(SYSTEMS, userAgent)
+  if (browser !== undefined) return system === undefined ? browser : `${browser} on ${system}`
+  const [, program] = /^(?!Mozilla\/)([\w.-]{1,40})(?:\/|$)/.exec(userAgent) ?? []
+  return program ?? (system === undefined ? 'Unknown' : `Browser on ${system}`)
+}

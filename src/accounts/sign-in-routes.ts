@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Problem, problemResponses, withHeaders } from '../core/http/problem.js'
 import { toIsoTime } from '../core/time.js'
 import { Credentials, RoleSchema } from './account-schemas.js'
-import { getUser } from './principal.js'
+import { getUser } from './session.js'
 import { handleSignOutError } from './sign-in-pages.js'
 
 const SignInRequest = Type.Object(

@@ -1,7 +1,6 @@
 import type { NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Calculation, DistanceData, FuelLine } from './calculator-data.js'
 import { getLineName } from './describe-trip.js'
-import { calculateDistanceFuel } from './distance-fuel.js'
 import {
   DEFAULT_FRAMEWORK,
   getGwp100,
@@ -17,7 +16,7 @@ import {
   type Gwp100,
   type LineEmissions,
 } from './fuel-emissions.js'
-import { getTripLines, type BurntLine } from './trip-lines.js'
+import { calculateDistanceFuel, getTripLines, type BurntLine } from './trip-lines.js'
 import { isMassUnit, KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER, UNIT_SYMBOLS } from './units.js'
 
 /** One line of the calculation breakdown: `Mass of the fuel: 500 l × 0.854 kg/l = 427 kg`. */

@@ -9,7 +9,7 @@ import {
 } from '../core/config/config-part.js'
 import pages from './calculator-pages.js'
 import routes from './estimate-routes.js'
-import previewImages from './preview-image-pages.js'
+import previewImages from './preview-image.js'
 import type { FindOffsetOffer, FindTripPrice } from './result-page.js'
 import checkoutPages from './shop-link-pages.js'
 

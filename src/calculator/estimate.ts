@@ -1,5 +1,4 @@
 import type { Calculation, CustomData, DistanceData, FuelLine } from './calculator-data.js'
-import { calculateDistanceFuel } from './distance-fuel.js'
 import type { Estimate, EstimateLine, EstimateWarning, Factor } from './estimate-schema.js'
 import { listLineFactors } from './factor-list.js'
 import { DEFAULT_FRAMEWORK, getGwp100, type Edition } from './factors/edition.js'
@@ -12,7 +11,7 @@ import {
   type Gwp100,
   type LineEmissions,
 } from './fuel-emissions.js'
-import { getTripLines, type TripCalculation } from './trip-lines.js'
+import { calculateDistanceFuel, getTripLines, type TripCalculation } from './trip-lines.js'
 import { KILOGRAMS_PER, KILOMETRES_PER, LITRES_PER } from './units.js'
 
 /** Ratios of speed to reference speed for which the propeller law is a fair estimate. */

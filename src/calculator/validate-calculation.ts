@@ -15,8 +15,8 @@ import {
   type Calculation,
   type CalculatorType,
 } from './calculator-data.js'
-import { calculateDistanceFuel } from './distance-fuel.js'
 import { ELECTRICITY } from './factors/editions.js'
+import { calculateDistanceFuel } from './trip-lines.js'
 import { NAUTICAL_MILES_PER } from './units.js'
 import { isImoNumber } from './vessel.js'
 

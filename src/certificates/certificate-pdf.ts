@@ -1,12 +1,12 @@
 import { extname } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { getNumberFormatter } from '../core/formatting/number-formatter.js'
-import { startWorker, toWorkerError } from '../database/start-worker.js'
-import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
+import { startFunction, toWorkerError } from '../database/start-worker.js'
+import { createKeyedMutex } from '../database/state-store/state-store.js'
 import type { CertificateFonts } from './certificate-fonts.js'
 import type { Certificate, CertificateContent } from './certificate.js'
 import { describeCertificate } from './describe-certificate.js'
-import type { CertificateSheet } from './draw-certificate.js'
+import type { DrawTask } from './draw-certificate.js'
 
 /** About 50 kB each */
 const MAX_CACHED = 100
@@ -27,25 +27,22 @@ function listTexts(content: CertificateContent, brandName: string): string[] {
   ].filter((text) => text != null)
 }
 
-export interface DrawTask {
-  sheet: CertificateSheet
-  /** CERTIFICATE_FONT */
-  fontPath: string | undefined
-}
-
 /** One at a time, because drawing keeps a CPU core busy. */
 const inSequence = createKeyedMutex()
 
 /**
- * Draws a PDF, by default a certificate, in a worker thread, because shaping its text in the main
- * thread would delay all requests.
+ * Draws a PDF in a worker thread, because shaping its text in the main thread would delay all
+ * requests.
+ *
+ * @param module path from `src` without extension
+ * @param name the function that draws `task`
  */
-export const drawInWorker = (task: object, module = 'certificates/draw-worker'): Promise<Buffer> =>
+export const drawInWorker = (module: string, name: string, task: object): Promise<Buffer> =>
   inSequence(
     'certificate',
     () =>
       new Promise((resolve, reject) => {
-        const worker = startWorker(module, task)
+        const worker = startFunction(module, name, task)
         worker.unref()
         worker.once('message', (pdf: Uint8Array) => resolve(Buffer.from(pdf)))
         worker.once('error', (error) => reject(toWorkerError(error)))
@@ -80,7 +77,8 @@ export function createCertificatePdfs({ brand, config, publicBaseUrl }: FastifyI
       brandName: brand.name,
       logoPath: logoPath !== undefined && isPrintableLogo(logoPath) ? logoPath : null,
     }
-    return drawInWorker({ sheet, fontPath } satisfies DrawTask)
+    const task: DrawTask = { sheet, fontPath }
+    return drawInWorker('certificates/draw-certificate', 'drawCertificate', task)
   }
 
   /** Returns a sentence that explains why a PDF cannot show texts; `null` if it can. */

@@ -4,11 +4,12 @@ import type { OrderMessage } from '../orders/order-messages.js'
 import type { Order } from '../orders/order.js'
 import {
   countNoun,
+  type BuiltSection,
   type Consequence,
   type ConsequenceOptions,
   type OrderChange,
-} from '../orders/pages/consequences.js'
-import type { BuiltSection, OrderData } from '../orders/pages/order-extensions.js'
+  type OrderData,
+} from '../orders/pages/order-extensions.js'
 import type { OrderStore } from '../orders/store/order-store.js'
 import { getCertificateNumber, hasEvidence, isValid, type Certificate } from './certificate.js'
 import type { CertificateState, OrderCertificates } from './order-certificates.js'

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { DRAWING, SHORE, SKY, type Drawing } from './certificate-drawing.js'
-import type { CertificateFonts } from './certificate-fonts.js'
+import { openCertificateFonts } from './certificate-fonts.js'
 import type { CertificateView, Fact } from './describe-certificate.js'
 import { createTaggedPdf, type PdfElement, type TaggedPdf, type TextBlock } from './tagged-pdf.js'
 
 /** What the PDF of a certificate shows. */
-export interface CertificateSheet {
+interface CertificateSheet {
   view: CertificateView
   /** ISO 8601 */
   issuedAt: string
@@ -403,8 +403,14 @@ function startPage(pdf: TaggedPdf, { view, url }: CertificateSheet): number {
   return 64
 }
 
+export interface DrawTask {
+  sheet: CertificateSheet
+  /** CERTIFICATE_FONT */
+  fontPath: string | undefined
+}
+
 /** Draws a certificate on A4. Its text can be selected, copied, searched and read aloud. */
-export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts): Promise<Buffer> {
+export function drawCertificate({ sheet, fontPath }: DrawTask): Promise<Buffer> {
   const { view } = sheet
   const pdf = createTaggedPdf(
     {
@@ -412,7 +418,7 @@ export function drawCertificate(sheet: CertificateSheet, fonts: CertificateFonts
       Author: sheet.brandName,
       CreationDate: new Date(sheet.issuedAt),
     },
-    fonts,
+    openCertificateFonts(fontPath),
   )
   const { doc, root } = pdf
   drawHeader(pdf, sheet)

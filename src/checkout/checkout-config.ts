@@ -8,12 +8,11 @@ import {
   type Values,
 } from '../core/config/config-part.js'
 import type { Config } from '../core/config/config.js'
-import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
+import { getMinorUnitDigits } from '../core/formatting/number-formatter.js'
 import { isTextLine } from '../core/validation/text-rules.js'
 import { DEFAULT_CURRENCY, type Amount } from '../orders/amount.js'
 import { getChargeLimits } from '../payments/stripe-amount.js'
-import { MAX_ACCOUNT_NAME } from './bank-transfer/epc-payload.js'
-import { isIban } from './bank-transfer/iban.js'
+import { isIban, MAX_ACCOUNT_NAME } from './bank-transfer/epc-payload.js'
 import type { GetPriceTerms } from './prices.js'
 
 declare module '../core/config/config.js' {

@@ -11,7 +11,6 @@ import paymentRequestPages from './bank-transfer/payment-request-pages.js'
 import { createOfferFinder, createTripPriceFinder } from './build-offer.js'
 import { createPriceTerms, getOwnPrice } from './checkout-config.js'
 import { createConversionCounter, type ConversionCounter } from './conversions.js'
-import creditsPage from './credits-page.js'
 import formPages from './form-pages.js'
 import orderPages from './guest-order-pages.js'
 import newOrderPages from './new-order/new-order-pages.js'
@@ -132,7 +131,6 @@ export default fp(
     const linkSigner = createSigner(app.config.sessionSecrets, 'order link v1')
     app.decorate('orderLinks', createOrderLinks(app.database, linkSigner))
     await app.register(quoteRoutes)
-    await app.register(creditsPage)
     await app.register(projectPages)
     await app.register(pages)
     app.portalPages.push(newOrderPages)

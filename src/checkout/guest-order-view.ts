@@ -1,9 +1,9 @@
 import { createDrawing, renderDrawingSvg } from '../certificates/certificate-drawing.js'
 import { getCertificateNumber, type Certificate } from '../certificates/certificate.js'
 import { describeClaim } from '../certificates/describe-certificate.js'
-import { formatMoney } from '../core/formatting/money-formatter.js'
 import {
   formatMass,
+  formatMoney,
   formatRoundedMass,
   type PageFormat,
 } from '../core/formatting/number-formatter.js'
@@ -15,9 +15,20 @@ import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { isReceived, isSameAmount, type Payment } from '../payments/payment.js'
 import type { BankTransfer } from './bank-transfer/bank-transfer.js'
-import { getFirstName } from './first-name.js'
 import { awaitsRefund, buildHeadline } from './order-headline.js'
 import type { PaymentView } from './payment-view.js'
+
+/** First words that are not a given name */
+const NOT_A_NAME = /^(?:an?|the|mrs?|ms|miss|dr|prof|capt|captain|sir|herr|frau|sra?|mme|mlle)$/i
+
+/** Scripts of languages that mostly write the given name first. */
+const GIVEN_NAME = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{M}'’-]{2,20}$/u
+
+/** The name to greet a person by; `null` if it is uncertain or too long for a headline. */
+export function getFirstName(name: string): string | null {
+  const [first = ''] = name.trim().split(/\s+/)
+  return GIVEN_NAME.test(first) && !NOT_A_NAME.test(first) ? first : null
+}
 
 interface Step {
   label: string

@@ -1,7 +1,7 @@
 import { describeTrip } from '../calculator/describe-trip.js'
-import { formatMoney } from '../core/formatting/money-formatter.js'
 import {
   formatMass,
+  formatMoney,
   formatRoundedMass,
   type NumberFormatter,
   type PageFormat,

@@ -1,5 +1,8 @@
-import { formatMoney } from '../core/formatting/money-formatter.js'
-import { formatRoundedMass, type PageFormat } from '../core/formatting/number-formatter.js'
+import {
+  formatMoney,
+  formatRoundedMass,
+  type PageFormat,
+} from '../core/formatting/number-formatter.js'
 import { isRefundDue, type OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'

@@ -1,4 +1,4 @@
-import { formatMoney } from '../core/formatting/money-formatter.js'
+import { formatMoney } from '../core/formatting/number-formatter.js'
 import type { Order } from '../orders/order.js'
 import { getBalance, isReceived, type Payment } from '../payments/payment.js'
 import type { Headline } from './order-headline.js'

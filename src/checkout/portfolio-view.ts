@@ -1,5 +1,5 @@
 import type { OfferedPortfolio } from '../calculator/result-page.js'
-import { formatMoney } from '../core/formatting/money-formatter.js'
+import { formatMoney } from '../core/formatting/number-formatter.js'
 import { truncateText } from '../core/formatting/text.js'
 import type { Project } from '../provider/offset-order.js'
 import { getProjectPath } from '../provider/paths.js'

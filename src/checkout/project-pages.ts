@@ -1,11 +1,11 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { formatMoney } from '../core/formatting/money-formatter.js'
+import { formatMoney } from '../core/formatting/number-formatter.js'
 import { truncateText } from '../core/formatting/text.js'
 import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import type { Project } from '../provider/offset-order.js'
 import { getProjectPath } from '../provider/paths.js'
-import { getDrawing, getImagePath } from './portfolio-view.js'
+import { buildPortfolioView, getDrawing, getImagePath } from './portfolio-view.js'
 import { requireOrdering } from './quotes.js'
 
 interface ProjectParams {
@@ -45,7 +45,7 @@ function listFacts({ country, kind, method, standard, vintage, ...project }: Pro
 }
 
 /** The result or the order form that a guest came from, to go back to; `null` if it is unknown. */
-export function getTripUrl({ headers }: FastifyRequest, origin: string): string | null {
+function getTripUrl({ headers }: FastifyRequest, origin: string): string | null {
   const url = headers.referer !== undefined && URL.parse(headers.referer)
   return url && url.origin === origin && /^\/(calculator\/\w+|offset)$/.test(url.pathname)
     ? url.pathname + url.search
@@ -115,6 +115,32 @@ const pages: FastifyPluginAsync = async (app) => {
         .send(image.bytes)
     },
   )
+
+  // What guests buy, from whom, and what they get.
+  app.get('/carbon-credits', async (request, reply) => {
+    const quotes = requireOrdering(app.quotes)
+    const { REFUND_POLICY, TERMS_URL, ORDERSOURCE_NAME, SERVICE_FEE_PERCENT } = app.config
+    const offers = (await quotes.listOffersQuickly()) ?? []
+    return reply.renderView(
+      { page: 'checkout/carbon-credits' },
+      {
+        providerName: ORDERSOURCE_NAME,
+        hasProvider: app.orderSource !== null,
+        feePercent: SERVICE_FEE_PERCENT,
+        refundPolicy: REFUND_POLICY,
+        termsUrl: TERMS_URL,
+        tripUrl: getTripUrl(request, app.publicBaseUrl()),
+        offers: offers.flatMap(({ portfolio, paidPerTonne }) =>
+          portfolio === null || portfolio.name === ''
+            ? []
+            : {
+                ...buildPortfolioView(portfolio, projectImages),
+                perTonne: formatMoney(paidPerTonne.amountMinor, paidPerTonne.currency),
+              },
+        ),
+      },
+    )
+  })
 }
 
 export default pages

@@ -6,8 +6,7 @@ import {
   validateNewApiKey,
 } from '../accounts/api-keys/api-key-store.js'
 import { API_KEY_SCOPE_NAMES } from '../accounts/permissions.js'
-import { getDatabasePath } from '../database/database-config.js'
-import { openServiceDatabase } from '../database/database-plugin.js'
+import { getDatabasePath, openServiceDatabase } from '../database/database-plugin.js'
 import { describeError, fail, loadConfig } from './command.js'
 
 const USAGE = `Usage: npm run -s api-key:create -- --name NAME --scopes SCOPE,SCOPE [--expires DATE_TIME]

@@ -1,5 +1,5 @@
 import { ConfigError } from '../core/config/config-part.js'
-import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../database/postgres-migrations.js'
+import { migratePostgres, POSTGRES_SCHEMA_VERSION } from '../database/migrations.js'
 import { openPostgres } from '../database/postgres.js'
 import { describeError, fail, loadConfig } from './command.js'
 

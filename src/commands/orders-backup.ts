@@ -5,8 +5,14 @@ import { ConfigError } from '../core/config/config-part.js'
 import { DatabaseError, getErrorCode, toDatabaseError } from '../database/database.js'
 import { createDamageError, inspectDatabase, isIntact } from '../database/inspect-database.js'
 import { openReadOnly } from '../database/open-database.js'
-import { callerDirectory, fail, findDatabaseFile, loadConfig, printHelp } from './command.js'
-import { formatOrderCount } from './import-progress.js'
+import {
+  callerDirectory,
+  fail,
+  findDatabaseFile,
+  formatOrderCount,
+  loadConfig,
+  printHelp,
+} from './command.js'
 
 const USAGE = `Usage: npm run -s orders:backup -- FILE
 

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs'
 import { ConfigError } from '../core/config/config-part.js'
-import { getDatabasePath } from '../database/database-config.js'
+import { getDatabasePath } from '../database/database-plugin.js'
+import { migratePostgres } from '../database/migrations.js'
 import { DatabaseError } from '../database/open-database.js'
-import { migratePostgres } from '../database/postgres-migrations.js'
 import { openPostgres } from '../database/postgres.js'
 import { openSqliteDatabase } from '../database/sqlite-database.js'
 import { copyDatabase, CopyMismatchError } from '../orders/store/copy-database.js'
 import { foldSearchTexts, readTimeZone, setTimeZone } from '../orders/store/store-settings.js'
-import { describeError, fail, loadConfig, printHelp } from './command.js'
-import { formatOrderCount } from './import-progress.js'
+import { describeError, fail, formatOrderCount, loadConfig, printHelp } from './command.js'
 
 const USAGE = `Usage: npm run -s orders:copy -- --from sqlite --to postgres
 

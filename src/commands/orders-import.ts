@@ -1,15 +1,21 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError } from '../core/config/config-part.js'
-import { getDatabasePath } from '../database/database-config.js'
-import { openServiceDatabase } from '../database/database-plugin.js'
+import { getDatabasePath, openServiceDatabase } from '../database/database-plugin.js'
 import { truncateLog } from '../database/rewrite-file.js'
 import { rejectMirror } from '../nocodb/mirror-state.js'
 import { formatImportError, type ImportErrors } from '../orders/import/import-errors.js'
 import { importOrders } from '../orders/import/import-orders.js'
 import { setTimeZone } from '../orders/store/store-settings.js'
-import { callerDirectory, describeError, fail, loadConfig, printHelp } from './command.js'
-import { createProgressBar, formatOrderCount } from './import-progress.js'
+import {
+  callerDirectory,
+  createProgressBar,
+  describeError,
+  fail,
+  formatOrderCount,
+  loadConfig,
+  printHelp,
+} from './command.js'
 
 const EXIT_INTERRUPTED = 130
 

@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { DatabaseError, isCorruption } from './database.js'
 import { APPLICATION_ID, getSchemaVersion, SCHEMA_VERSION } from './migrations.js'
-import { startWorker } from './start-worker.js'
+import { startFunction } from './start-worker.js'
 
 export const createDamageError = (path: string): DatabaseError =>
   new DatabaseError(`${path} is damaged: restore it from a backup. The file was not changed.`)
@@ -62,7 +62,7 @@ export function isIntact(db: Database.Database): boolean {
 /** Checks a large database in a worker; `null` for a small one, which was checked when opened. */
 export function startIntegrityCheck(path: string, onDamage: () => void): Worker | null {
   if (isCheckedByOpening(path)) return null
-  const worker = startWorker('database/sqlite-worker', { task: 'check', path })
+  const worker = startFunction('database/open-database', 'isFileIntact', path)
   worker.unref()
   worker.on('message', (intact: boolean) => {
     if (!intact) onDamage()

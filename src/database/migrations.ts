@@ -1,4 +1,6 @@
-import type { Database } from 'better-sqlite3'
+import type { Database as SqliteFile } from 'better-sqlite3'
+import { DatabaseError, type Database, type Queryable } from './database.js'
+import { existsAlready, isDuplicate } from './postgres.js'
 import {
   ACCOUNT_TABLES,
   API_KEY_TABLES,
@@ -95,11 +97,11 @@ const SQLITE_MIGRATIONS = getMigrations('sqlite')
 export const SCHEMA_VERSION = SQLITE_MIGRATIONS.length
 
 /** The schema version of a database; 0 if it is empty. */
-export const getSchemaVersion = (db: Database): number =>
+export const getSchemaVersion = (db: SqliteFile): number =>
   db.pragma('user_version', { simple: true }) as number
 
 /** Migrates a database to the current schema version, in one transaction. */
-export function migrate(db: Database): void {
+export function migrate(db: SqliteFile): void {
   // Avoids waiting for the write lock.
   if (getSchemaVersion(db) === SCHEMA_VERSION) return
   db.transaction(() => {
@@ -110,4 +112,52 @@ export function migrate(db: Database): void {
     db.pragma(`application_id = ${APPLICATION_ID}`)
     db.pragma(`user_version = ${SCHEMA_VERSION}`)
   }).immediate()
+}
+
+const POSTGRES_MIGRATIONS = getMigrations('postgres')
+
+/** The schema version of this version of Clearwake. */
+export const POSTGRES_SCHEMA_VERSION = POSTGRES_MIGRATIONS.length
+
+const LOCK = `
+  CREATE TABLE IF NOT EXISTS schema_version (id INTEGER PRIMARY KEY, version INTEGER NOT NULL);
+  INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING`
+
+/** IF NOT EXISTS does not help if multiple processes create the table at the same time. */
+async function createVersionTable(postgres: Database): Promise<void> {
+  try {
+    await postgres.write((tx) => tx.query(LOCK))
+  } catch (error) {
+    if (!isDuplicate(error) && !existsAlready(error)) throw error
+    await postgres.write((tx) => tx.query(LOCK))
+  }
+}
+
+const createNewerError = (version: number): DatabaseError =>
+  new DatabaseError(
+    `the PostgreSQL database was migrated by a newer version of Clearwake (schema version ${version}; this version supports ${POSTGRES_SCHEMA_VERSION}).`,
+  )
+
+const readVersion = async (tx: Queryable, suffix = ''): Promise<number> => {
+  const [row] = await tx.query<{ version: number }>(`SELECT version FROM schema_version ${suffix}`)
+  return row?.version ?? 0
+}
+
+/**
+ * Migrates a database to the current schema version. Safe when several processes start at once: one
+ * migrates, the others wait. Returns the previous version. Throws DatabaseError if a newer version
+ * has migrated the database.
+ */
+export async function migratePostgres(postgres: Database): Promise<number> {
+  await createVersionTable(postgres)
+  return postgres.migrate(async (tx) => {
+    const version = await readVersion(tx, 'FOR UPDATE')
+    if (version > POSTGRES_SCHEMA_VERSION) throw createNewerError(version)
+    if (version === POSTGRES_SCHEMA_VERSION) return version
+    for (const statements of POSTGRES_MIGRATIONS.slice(version)) {
+      for (const statement of statements) await tx.query(statement)
+    }
+    await tx.query(`UPDATE schema_version SET version = ${POSTGRES_SCHEMA_VERSION}`)
+    return version
+  })
 }

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { createDirectory } from '../core/config/read-or-create-file.js'
 import { FOLDING_VERSION } from '../core/formatting/text.js'
 import { DatabaseError, getErrorCode, toDatabaseError } from './database.js'
-import { inspectDatabase } from './inspect-database.js'
+import { inspectDatabase, isIntact } from './inspect-database.js'
 import { migrate } from './migrations.js'
 
 /** SQLite would apply a journal of the lost database to the new one. */
@@ -117,3 +117,13 @@ export function openDatabase(path: string): Database.Database {
 
 /** Opens an existing order database for reading. */
 export const openReadOnly = (path: string): Database.Database => connect(path, { readonly: true })
+
+/** Checks every page of a database file. */
+export function isFileIntact(path: string): boolean {
+  const db = openReadOnly(path)
+  try {
+    return isIntact(db)
+  } finally {
+    db.close()
+  }
+}

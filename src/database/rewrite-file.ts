@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import type { FastifyBaseLogger } from 'fastify'
 import { isBusy } from './database.js'
 import { createSequence } from './sqlite-database.js'
-import { startWorker } from './start-worker.js'
+import { startFunction } from './start-worker.js'
 
 const MAX_WAIT_MS = 5_000
 const RETRY_MS = 50
@@ -101,7 +101,7 @@ export function createFileRewriter(path: string | null, log: FastifyBaseLogger) 
     run: (): Promise<void> =>
       inSequence(async () => {
         if (!isDue()) return
-        const worker = startWorker('database/sqlite-worker', { task: 'rewrite', path })
+        const worker = startFunction('database/rewrite-file', 'rewriteFile', path)
         const [isDone] = (await once(worker, 'message')) as [boolean]
         if (!isDone) log.warn({ path }, 'the file is in use: erased data is removed from it later')
       }),

@@ -26,6 +26,22 @@ export function startWorker(
   })
 }
 
+/**
+ * Runs a function in a worker thread, which posts what the function returns.
+ *
+ * @param module path from `src` without extension, such as `database/rewrite-file`
+ * @param name name of the function, which has one parameter
+ */
+export const startFunction = (module: string, name: string, argument: unknown): Worker =>
+  startWorker('database/function-worker', { module, name, argument } satisfies FunctionCall)
+
+/** The function that a worker thread runs. */
+export interface FunctionCall {
+  module: string
+  name: string
+  argument: unknown
+}
+
 /** Converts what a worker threw. SQLite errors from another thread are not instances of `Error`. */
 export const toWorkerError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error('a worker failed', { cause: thrown })

@@ -1,6 +1,6 @@
 import { calculateEstimate } from '../calculator/estimate.js'
 import { GUEST } from '../checkout/place-order.js'
-import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
+import { getMinorUnitDigits } from '../core/formatting/number-formatter.js'
 import { DAY_MS, HOUR_MS } from '../core/time.js'
 import { applyChanges, cancelOrder, createFirstVersion } from '../orders/change-order.js'
 import type { Checkout } from '../orders/order-checkout.js'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { HTML } from '../core/html/views.js'
 import { Problem } from '../core/http/problem.js'
-import type { MailDelivery, OutgoingMail } from '../mail/mail-delivery.js'
+import type { MailDelivery, OutgoingMail } from '../mail/smtp-delivery.js'
 
 interface ReceivedMail extends OutgoingMail {
   receivedAt: Date

@@ -2,8 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Readiness } from '../core/server/telemetry.js'
 import { getMailSettings } from './mail-config.js'
-import type { MailDelivery } from './mail-delivery.js'
-import { createSmtpDelivery, readMailLogo } from './smtp-delivery.js'
+import { createSmtpDelivery, readMailLogo, type MailDelivery } from './smtp-delivery.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -2,13 +2,50 @@ import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { createTransport, type NodemailerError, type SMTPTransportOptions } from 'nodemailer'
 import { LOGO_TYPES } from '../core/config/core-config.js'
+import type { SendResult } from '../outbox/outbox.js'
 import type { MailSettings } from './mail-config.js'
-import {
-  MAX_SEND_MS,
-  type MailDelivery,
-  type MailPicture,
-  type MailResult,
-} from './mail-delivery.js'
+
+/** A picture that is sent with an email. */
+export interface MailPicture {
+  /** The HTML shows it at the URL `cid:{cid}` */
+  cid: string
+  filename: string
+  contentType: string
+  content: Buffer
+}
+
+/** The content of an email. */
+export interface RenderedMail {
+  /** Must not contain user input */
+  subject: string
+  text: string
+  /** The operator's logo, if there is one, has the URL `cid:logo` */
+  html: string
+  /** Other pictures of the HTML */
+  pictures?: readonly MailPicture[]
+}
+
+/** An email to one address. */
+export interface OutgoingMail extends RenderedMail {
+  /** The same for each attempt to send the email; consists of letters, digits, `_` and `.` */
+  id: string
+  to: string
+}
+
+export interface MailResult extends SendResult {
+  /** Whether the cause is the mail server or its configuration, so that no email can be sent */
+  isOutage?: boolean
+}
+
+/** Sends emails: over SMTP, or to the mailbox of the demo. */
+export interface MailDelivery {
+  /** The mail server and the sender address, to show to administrators */
+  description: { server: string; from: string }
+  /** Sends an email once, within MAX_SEND_MS. Never throws. */
+  send: (mail: OutgoingMail, signal: AbortSignal) => Promise<MailResult>
+}
+
+export const MAX_SEND_MS = 60_000
 
 const STEP_TIMEOUT_MS = 20_000
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { Problem } from '../core/http/problem.js'
-import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
+import { createKeyedMutex } from '../database/state-store/state-store.js'
 import { createFirstVersion, type ChangeOutcome } from '../orders/change-order.js'
 import { toErasedChanges } from '../orders/erase-order.js'
 import {

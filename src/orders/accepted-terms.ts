@@ -1,5 +1,4 @@
-import { formatMoney } from '../core/formatting/money-formatter.js'
-import { getNumberFormatter } from '../core/formatting/number-formatter.js'
+import { formatMoney, getNumberFormatter } from '../core/formatting/number-formatter.js'
 import { toLiveStatus } from './order-status.js'
 import type { HistoryEntry, Order } from './order.js'
 

@@ -5,7 +5,7 @@ import type { ConfigPart, ConfigRule, Values } from '../core/config/config-part.
 import type { Config } from '../core/config/config.js'
 import { Problem } from '../core/http/problem.js'
 import { isCurrency } from '../core/validation/formats.js'
-import { getDatabasePath } from '../database/database-config.js'
+import { getDatabasePath } from '../database/database-plugin.js'
 import type { DatabaseSource } from '../database/stream-rows.js'
 import { addFreshnessHeader } from './freshness.js'
 import type { OrderFilters } from './order-filters.js'

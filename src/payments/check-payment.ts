@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { DAY_MS, HOUR_MS } from '../core/time.js'
-import { createKeyedMutex } from '../database/state-store/keyed-mutex.js'
+import { createKeyedMutex } from '../database/state-store/state-store.js'
 import { isPaid } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
 import type { OrderStore } from '../orders/store/order-store.js'

@@ -11,7 +11,7 @@ import {
   countNoun,
   type DescribeConsequences,
   type OrderChange,
-} from '../orders/pages/consequences.js'
+} from '../orders/pages/order-extensions.js'
 import { getBalance, type Payment } from './payment.js'
 
 /** The columns of a payment, named as its fields. */

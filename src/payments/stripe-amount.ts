@@ -1,4 +1,4 @@
-import { getMinorUnitDigits } from '../core/formatting/money-formatter.js'
+import { getMinorUnitDigits } from '../core/formatting/number-formatter.js'
 
 /** Currencies without decimals for which Stripe expects hundredths, in multiples of 100. */
 const HUNDREDTHS_AT_STRIPE = ['ISK', 'UGX']

@@ -2,10 +2,10 @@ import type { Queryable } from '../database/database.js'
 import type { OrderEvent } from '../orders/order-event.js'
 import type { Order } from '../orders/order.js'
 import { createPaymentCheck, type PaymentServices } from './check-payment.js'
-import { buildSessionParams } from './checkout-session.js'
 import { getBalance, isReceived, isSameAmount, type Payment } from './payment.js'
 import { toStripeAmount } from './stripe-amount.js'
 import {
+  buildSessionParams,
   StripeRefusedError,
   StripeUnavailableError,
   type StripeEvent,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import {
@@ -6,12 +7,49 @@ import {
   type ConfigRule,
   type Values,
 } from '../core/config/config-part.js'
+import type { Amount } from '../orders/amount.js'
+import type { Portfolio } from './offset-order.js'
 import { createOffsetOrderSource, type OffsetOrderSource } from './order-source-client.js'
 import { parseBaseUrl, parsePublicRoutes } from './paths.js'
-import { createPortfolioPrices, type ListPricedPortfolios } from './portfolio-prices.js'
 import { createProjectImages, type ProjectImages } from './project-images.js'
 import proxy from './proxy.js'
 import { openUpstream } from './upstream.js'
+
+export type PricedPortfolio = Portfolio & { pricePerTon: Amount }
+
+const CACHE_MS = 60_000
+/** The longest time that a request waits for the provider. */
+const MAX_WAIT_MS = 2_000
+
+/**
+ * Returns a function that lists the provider's portfolios that have a price. That function returns
+ * `null` if the portfolios are unavailable. They are cached, because a form requests them whenever
+ * the user stops typing for a moment.
+ */
+function createPortfolioPrices(source: Pick<OffsetOrderSource, 'listPortfolios'>) {
+  let cached: { portfolios: PricedPortfolio[]; expiresAt: number } | null = null
+  let pending: Promise<void> | null = null
+
+  async function load(): Promise<void> {
+    const response = await source.listPortfolios()
+    if (response.outcome !== 'ok') return
+    const portfolios = response.value.filter(
+      (portfolio): portfolio is PricedPortfolio => portfolio.pricePerTon !== null,
+    )
+    cached = { portfolios, expiresAt: performance.now() + CACHE_MS }
+  }
+
+  return async (): Promise<PricedPortfolio[] | null> => {
+    if (cached === null || cached.expiresAt < performance.now()) {
+      cached = null
+      pending ??= load().finally(() => (pending = null))
+      await Promise.race([pending, sleep(MAX_WAIT_MS, undefined, { ref: false })])
+    }
+    return cached?.portfolios ?? null
+  }
+}
+
+type ListPricedPortfolios = ReturnType<typeof createPortfolioPrices>
 
 declare module '../core/config/config.js' {
   interface Config extends Values<typeof variables> {}

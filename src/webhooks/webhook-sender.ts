@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.js'
 import type { Database } from '../database/database.js'
 import type { Message } from '../outbox/messages.js'
 import type { Sender, SendResult } from '../outbox/outbox.js'
-import { isEndpointUrl, isLoopbackHost } from './address-guard.js'
+import { isEndpointUrl, isLoopbackHost } from './endpoint-schemas.js'
 import {
   disableEndpoint,
   getEndpoint,

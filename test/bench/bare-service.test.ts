@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import t from 'tap'
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import { temporaryFolder } from '../support/app.js'
 import { freePort } from '../support/free-port.js'
 import { fillStore } from '../support/order-store.js'

@@ -1,4 +1,4 @@
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import type { Order } from '../../src/orders/order.js'
 import { importMany, StagedOrders } from '../../src/orders/store/import-many.js'

@@ -5,9 +5,9 @@ import { openCertificateFonts } from '../../src/certificates/certificate-fonts.j
 import { toPublished, type CertificateContent } from '../../src/certificates/certificate.js'
 import { describeCertificate } from '../../src/certificates/describe-certificate.js'
 import { drawCertificate } from '../../src/certificates/draw-certificate.js'
-import { fitText } from '../../src/certificates/fit-text.js'
+import { fitText } from '../../src/certificates/tagged-pdf.js'
 import { getNumberFormatter } from '../../src/core/formatting/number-formatter.js'
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import type { Order } from '../../src/orders/order.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import {
@@ -438,7 +438,7 @@ function drawContent(content: CertificateContent, font?: string): Promise<Buffer
   const format = { numbers: getNumberFormatter('en-GB'), formatDate }
   const view = describeCertificate(certificate, content, format)
   const sheet = { view, issuedAt, url: URL_OF_PDF, brandName: 'Marina Example', logoPath: null }
-  return drawCertificate(sheet, openCertificateFonts(font))
+  return drawCertificate({ sheet, fontPath: font })
 }
 
 const draw = (beneficiary: string, font?: string): Promise<Buffer> =>

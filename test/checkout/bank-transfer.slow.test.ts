@@ -1,7 +1,10 @@
 import { PNG } from 'pngjs'
 import t, { type Test } from 'tap'
-import { buildEpcPayload } from '../../src/checkout/bank-transfer/epc-payload.js'
-import { formatIban, isIban } from '../../src/checkout/bank-transfer/iban.js'
+import {
+  buildEpcPayload,
+  formatIban,
+  isIban,
+} from '../../src/checkout/bank-transfer/epc-payload.js'
 import { checkoutConfig } from '../../src/checkout/checkout-config.js'
 import { findConfigErrors } from '../../src/core/config/config-part.js'
 import { DAY_MS } from '../../src/core/time.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { getFirstName } from '../../src/checkout/first-name.js'
+import { getFirstName } from '../../src/checkout/guest-order-view.js'
 
 t.test('a person is greeted by a first name, or by none if it is uncertain', async (t) => {
   for (const [name, expected] of [

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { createReminders } from '../../src/checkout/guest-mail/payment-reminders.js'
+import { createReminders } from '../../src/checkout/guest-mail/guest-mail.js'
 import { DAY_MS } from '../../src/core/time.js'
 import type { NewOrder } from '../../src/orders/order.js'
 import { startApp, temporaryFolder } from '../support/app.js'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import { temporaryFolder } from '../support/app.js'
 import { fillStore, newOrder } from '../support/order-store.js'
 import { typicalOrders } from '../support/orders.js'

@@ -11,7 +11,7 @@ import {
   startExportWorker,
   type ExportRequest,
 } from '../../src/exports/export-thread.js'
-import { createOrderExports } from '../../src/exports/stream-orders.js'
+import { createOrderExports } from '../../src/exports/exports.js'
 import { temporaryFolder } from '../support/app.js'
 import { startExportApp } from '../support/export-app.js'
 import { fillStore } from '../support/order-store.js'

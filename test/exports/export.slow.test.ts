@@ -463,7 +463,7 @@ t.test('the export is documented', async (t) => {
 
 t.test('the worker also runs from the TypeScript sources', async (t) => {
   const script = join(temporaryFolder(t), 'export.mts')
-  const module = join(projectRoot, 'src/exports/stream-orders.ts')
+  const module = join(projectRoot, 'src/exports/exports.ts')
   writeFileSync(
     script,
     `import { createOrderExports } from ${JSON.stringify(module)}

@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { createKeyedMutex } from '../../src/database/state-store/keyed-mutex.js'
+import { createKeyedMutex } from '../../src/database/state-store/state-store.js'
 import {
   createNocoDbClient,
   NocoDbError,

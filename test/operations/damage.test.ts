@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import { temporaryFolder } from '../support/app.js'
 import { distPath } from '../support/dist-path.js'
 import { fillStore, newOrder } from '../support/order-store.js'

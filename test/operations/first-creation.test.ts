@@ -4,7 +4,7 @@ import { closeSync, openSync, readdirSync, rmSync, statSync, writeFileSync } fro
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import { DatabaseError, openDatabase } from '../../src/database/open-database.js'
 import { temporaryFolder } from '../support/app.js'
 import { checkStore } from '../support/store-check.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { getCertificateNumber } from '../../src/certificates/certificate.js'
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import { ORDER_STATUSES } from '../../src/orders/order-status.js'
 import { byField, ordersContract } from '../contract/order-store-contract.js'
 import { temporaryFolder } from '../support/app.js'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { getDatabasePath } from '../../src/database/database-config.js'
-import { migratePostgres } from '../../src/database/postgres-migrations.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
+import { migratePostgres } from '../../src/database/migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import {
   findAcceptedTerms,

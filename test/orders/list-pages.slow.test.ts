@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import { parseBulkForm, updateOrders } from '../../src/orders/pages/bulk-actions.js'
 import { temporaryFolder } from '../support/app.js'
 import { createGuest, placeOrder } from '../support/guest.js'

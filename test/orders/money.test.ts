@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formatMoney, getMinorUnitDigits } from '../../src/core/formatting/money-formatter.js'
+import { formatMoney, getMinorUnitDigits } from '../../src/core/formatting/number-formatter.js'
 import { CURRENCIES } from '../../src/core/validation/formats.js'
 import { formatAmountInput, parseAmount } from '../../src/orders/pages/order-fields.js'
 import { newOrder } from '../support/order-store.js'

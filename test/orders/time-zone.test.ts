@@ -1,5 +1,5 @@
 import t from 'tap'
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import { temporaryFolder } from '../support/app.js'
 import { newOrder } from '../support/order-store.js'
 import { openTestStore } from '../support/stores.js'

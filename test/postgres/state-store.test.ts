@@ -1,5 +1,5 @@
 import t from 'tap'
-import { migratePostgres } from '../../src/database/postgres-migrations.js'
+import { migratePostgres } from '../../src/database/migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import { openPostgresStore } from '../../src/database/state-store/state-store.js'
 import { testStateStore } from '../contract/state-store-contract.js'

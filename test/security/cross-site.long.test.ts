@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import { PORTFOLIOS } from '../../src/demo/fake-provider/portfolios.js'
 import { startApp, temporaryFolder } from '../support/app.js'
 import { nodeRequest, type NodeResponse } from '../support/node-request.js'

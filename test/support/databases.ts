@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Database } from '../../src/database/database.js'
-import { migratePostgres } from '../../src/database/postgres-migrations.js'
+import { migratePostgres } from '../../src/database/migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { temporaryFolder } from './app.js'

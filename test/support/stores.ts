@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { getDatabasePath } from '../../src/database/database-config.js'
+import { getDatabasePath } from '../../src/database/database-plugin.js'
 import type { Database } from '../../src/database/database.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { openOrderStore } from '../../src/orders/store/open-order-store.js'

@@ -5,7 +5,7 @@ import {
   isPublicAddress,
   PrivateAddressError,
 } from '../../src/core/http/public-address.js'
-import { isEndpointUrl } from '../../src/webhooks/address-guard.js'
+import { isEndpointUrl } from '../../src/webhooks/endpoint-schemas.js'
 
 const PUBLIC = [
   '1.1.1.1',

@@ -4,8 +4,8 @@ import { createQrMatrix, renderSvg, toSvgDataUrl } from '../../core/html/qr-imag
 import { getRequestFormatters } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
 import { toText } from '../../core/validation/text-rules.js'
-import { getBrowserName } from '../browser-name.js'
-import { getUser } from '../principal.js'
+import { getUser } from '../session.js'
+import { getBrowserName } from '../sessions.js'
 import { hasSecondFactor } from './second-factor-store.js'
 import type { FactorOwner, NewApp, SecondFactors } from './second-factors.js'
 

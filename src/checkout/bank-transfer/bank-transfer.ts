@@ -1,11 +1,15 @@
 import type { Config } from '../../core/config/config.js'
 import type { Day, DayCalendar } from '../../core/formatting/day-calendar.js'
-import { getMinorUnitDigits } from '../../core/formatting/money-formatter.js'
+import { getMinorUnitDigits } from '../../core/formatting/number-formatter.js'
 import { createQrMatrix, renderPng, toPngDataUrl } from '../../core/html/qr-image.js'
 import { DAY_MS } from '../../core/time.js'
 import type { Order } from '../../orders/order.js'
-import { buildEpcPayload, type PaymentAccount } from './epc-payload.js'
-import { formatIban, toElectronicIban } from './iban.js'
+import {
+  buildEpcPayload,
+  formatIban,
+  toElectronicIban,
+  type PaymentAccount,
+} from './epc-payload.js'
 
 /** Quiet zone, in modules (ISO/IEC 18004, section 9.1) */
 const QR_MARGIN = 4

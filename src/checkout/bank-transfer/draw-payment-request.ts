@@ -1,4 +1,4 @@
-import type { CertificateFonts } from '../../certificates/certificate-fonts.js'
+import { openCertificateFonts } from '../../certificates/certificate-fonts.js'
 import { createTaggedPdf, type PdfElement, type TaggedPdf } from '../../certificates/tagged-pdf.js'
 
 /** What the PDF of a payment request shows; texts are formatted. */
@@ -244,11 +244,20 @@ const drawFoot = (pdf: Pen, { seller }: PaymentRequest): void => {
   }
 }
 
-/** Draws a payment request on an A4 page; long instructions continue on others. */
-export function drawPaymentRequest(
-  request: PaymentRequest,
-  fonts: CertificateFonts,
-): Promise<Buffer> {
+export interface PaymentRequestTask {
+  request: PaymentRequest
+  /** CERTIFICATE_FONT */
+  fontPath: string | undefined
+}
+
+/**
+ * Draws a payment request on an A4 page; long instructions continue on others. Leaves out what the
+ * fonts cannot show of the customer.
+ */
+export function drawPaymentRequest(task: PaymentRequestTask): Promise<Buffer> {
+  const fonts = openCertificateFonts(task.fontPath)
+  const isPrintable = (text: string): boolean => fonts.findMissingScripts(text).length === 0
+  const request = { ...task.request, customer: task.request.customer.filter(isPrintable) }
   const pdf = createPen(
     createTaggedPdf(
       {

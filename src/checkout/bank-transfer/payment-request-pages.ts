@@ -4,8 +4,7 @@ import { getRequestNumbers } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
 import { buildOrderView, type OrderView } from '../guest-order-view.js'
 import { createBankTransfers, type BankTransfer } from './bank-transfer.js'
-import type { PaymentRequest } from './draw-payment-request.js'
-import type { PaymentRequestTask } from './payment-request-worker.js'
+import type { PaymentRequest, PaymentRequestTask } from './draw-payment-request.js'
 
 /** Drawing keeps a CPU core busy for a moment. */
 const MAX_PER_MINUTE = 30
@@ -86,13 +85,12 @@ const pages: FastifyPluginAsync = async (app) => {
       })
       const isOnline = payments.service !== null && order.checkout?.paymentMethod === 'stripe'
       if (view.payment === null || isOnline) return reply.redirect(`/o/${token}`, 303)
-      const pdf = await drawInWorker(
-        {
-          request: buildPaymentRequest(view, order.placedAt, view.payment, seller),
-          fontPath: config.CERTIFICATE_FONT,
-        } satisfies PaymentRequestTask,
-        'checkout/bank-transfer/payment-request-worker',
-      )
+      const task: PaymentRequestTask = {
+        request: buildPaymentRequest(view, order.placedAt, view.payment, seller),
+        fontPath: config.CERTIFICATE_FONT,
+      }
+      const drawing = 'checkout/bank-transfer/draw-payment-request'
+      const pdf = await drawInWorker(drawing, 'drawPaymentRequest', task)
       const fileName = `payment-request-${order.orderNumber.replace(/[^\w-]+/g, '-')}.pdf`
       return reply
         .type('application/pdf')

@@ -11,7 +11,7 @@ import {
   type Consequence,
   type ConsequenceOptions,
   type OrderChange,
-} from '../../orders/pages/consequences.js'
+} from '../../orders/pages/order-extensions.js'
 import type { MessageState } from '../../outbox/messages.js'
 import { buildMessageView, isLive, type Delivery, type Slice } from '../../outbox/read-messages.js'
 import { findMailTypes, getPayload, isMailOrder, type MailType } from './guest-mail-types.js'

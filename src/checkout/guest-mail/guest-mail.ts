@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { formatIsoDate } from '../../core/formatting/day-calendar.js'
 import { DAY_MS, HOUR_MS } from '../../core/time.js'
 import type { Queryable } from '../../database/database.js'
 import { isErased } from '../../orders/erase-order.js'
 import type { EventConsumer } from '../../orders/order-events/event-dispatcher.js'
+import type { OrderFilters } from '../../orders/order-filters.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import { requeueMessage, resumeMessage } from '../../outbox/messages.js'
 import {
@@ -30,7 +32,52 @@ import {
   type MailType,
 } from './guest-mail-types.js'
 import { createMailSender } from './mail-sender.js'
-import { createReminders } from './payment-reminders.js'
+
+const REMINDER: MailType = 'payment_reminder'
+
+/**
+ * Payments that are overdue for longer are left to staff. Shorter than the outbox remembers an email
+ * (30 days), because a reminder that it has forgotten would be sent again.
+ */
+const MAX_OVERDUE_DAYS = 29
+
+/** Reminders start at this time of day, so that staff can record what arrived on the last day. */
+const START_MS = 10 * HOUR_MS
+
+const BATCH_SIZE = 100
+
+/**
+ * Creates the job that queues a reminder for each bank transfer that was not received by its due
+ * date: one for an order, however often and in however many processes it runs.
+ *
+ * @param holdMs how long reminders wait; they are not sent if the order is paid meanwhile
+ */
+export function createReminders({ config, database, orders: store }: FastifyInstance, holdMs: number) {
+  async function remind(order: Order): Promise<void> {
+    if (!isMailOrder(order) || order.amountMinor === 0) return
+    // Includes reminders that were not sent, for example because the address was changed.
+    const messages = await listOrderMessages(database, MAIL_QUEUE, order.id)
+    if (messages.some(({ type }) => type === REMINDER)) return
+    await database.write((tx) => enqueueMail(tx, REMINDER, order, 'due', Date.now() + holdMs))
+  }
+
+  return async (): Promise<void> => {
+    const day = store.calendar.dayOf(Date.now() - START_MS) - config.INVOICE_DUE_DAYS
+    const filters: OrderFilters = {
+      status: ['pending'],
+      origin: ['guest'],
+      paymentMethod: ['invoice'],
+      from: formatIsoDate(day - MAX_OVERDUE_DAYS),
+      to: formatIsoDate(day - 1),
+    }
+    for (let offset = 0; ; offset += BATCH_SIZE) {
+      const slice = { sort: 'placedAt', offset, limit: BATCH_SIZE } as const
+      const { items } = await store.list(filters, slice)
+      for (const order of items) await remind(order)
+      if (items.length < BATCH_SIZE) return
+    }
+  }
+}
 
 /** Who changes orders without a person who may undo the change. */
 const AUTOMATIC_ACTORS: readonly string[] = [GUEST, STRIPE, AUTO_FULFILMENT]

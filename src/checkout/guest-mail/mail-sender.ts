@@ -4,15 +4,14 @@ import type { FastifyInstance } from 'fastify'
 import { findOrderCertificate } from '../../certificates/certificate-store.js'
 import { isValid } from '../../certificates/certificate.js'
 import { projectRoot } from '../../core/config/config-part.js'
-import { formatMoney } from '../../core/formatting/money-formatter.js'
-import { getNumberFormatter } from '../../core/formatting/number-formatter.js'
+import { formatMoney, getNumberFormatter } from '../../core/formatting/number-formatter.js'
 import { HOUR_MS, MINUTE_MS } from '../../core/time.js'
 import {
   MAX_SEND_MS,
   type MailDelivery,
   type MailPicture,
   type RenderedMail,
-} from '../../mail/mail-delivery.js'
+} from '../../mail/smtp-delivery.js'
 import { findLatestAttempt } from '../../orders/attempt.js'
 import { isCustomer } from '../../orders/erase-order.js'
 import type { Order } from '../../orders/order.js'

@@ -18,7 +18,7 @@ import {
   type FieldErrors,
 } from '../../orders/pages/order-fields.js'
 import { checker } from '../../orders/validators.js'
-import type { PricedPortfolio } from '../../provider/portfolio-prices.js'
+import type { PricedPortfolio } from '../../provider/provider.js'
 import { getPaidPerTonne, priceMass, type GetPriceTerms, type PriceResult } from '../prices.js'
 
 const check = checker(NewOrder)

@@ -1,5 +1,4 @@
-import { formatMoney } from './money-formatter.js'
-import { getNumberFormatter } from './number-formatter.js'
+import { formatMoney, getNumberFormatter } from './number-formatter.js'
 
 const MAX_DECIMALS = 6
 const round = (value: number): number => Number(value.toFixed(MAX_DECIMALS))

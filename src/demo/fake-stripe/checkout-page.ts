@@ -1,4 +1,4 @@
-import { formatMoney } from '../../core/formatting/money-formatter.js'
+import { formatMoney } from '../../core/formatting/number-formatter.js'
 import { fromStripeAmount } from '../../payments/stripe-amount.js'
 import type { FakeSession } from './stripe-ledger.js'
 

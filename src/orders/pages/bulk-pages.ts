@@ -15,8 +15,8 @@ import {
   type BulkForm,
   type BulkUpdateResult,
 } from './bulk-actions.js'
-import { describeConsequences, simulateChanges } from './consequences.js'
 import { loadList } from './list-pages.js'
+import { describeConsequences, simulateChanges } from './order-extensions.js'
 
 /** Maximum number of orders named per reason. */
 const MAX_NAMED_ORDERS = 10

@@ -1,5 +1,5 @@
 import type { Formatters } from '../../core/formatting/formatters.js'
-import { formatMoney, getMinorUnitDigits } from '../../core/formatting/money-formatter.js'
+import { formatMoney, getMinorUnitDigits } from '../../core/formatting/number-formatter.js'
 import {
   formatUnambiguous,
   parseNumber,

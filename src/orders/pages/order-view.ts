@@ -22,7 +22,6 @@ import {
   getStatusPermission,
   RECALCULATED_FIELDS,
 } from '../status-permission.js'
-import { describeConsequences, simulateChanges, type DescribeConsequences } from './consequences.js'
 import {
   EDIT_GROUP_NAMES,
   EDIT_GROUPS,
@@ -33,7 +32,10 @@ import {
 import { buildHistoryView } from './history-view.js'
 import { buildContextUrl } from './list-filters.js'
 import {
+  describeConsequences,
   SECTION_PLACES,
+  simulateChanges,
+  type DescribeConsequences,
   type NextStep,
   type Notice,
   type OrderData,

@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring'
 import { appendAuditEntry, type AuditActor } from '../../audit/audit-entry.js'
-import { eraseViewNames } from '../../audit/erase-view-names.js'
+import { eraseViewNames } from '../../audit/verify-chain.js'
 import { getOwn } from '../../core/validation/formats.js'
 import { isTextLine, removeInvisible } from '../../core/validation/text-rules.js'
 import type { Database } from '../../database/database.js'

@@ -1,4 +1,4 @@
-import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../core/formatting/money-formatter.js'
+import { UNUSUAL_MINOR_UNITS, USUAL_DECIMALS } from '../../core/formatting/number-formatter.js'
 import { join } from './conditions.js'
 import type { Dialect, SqlFragment } from './dialect.js'
 import { toOrderNumberKey } from './search-text.js'

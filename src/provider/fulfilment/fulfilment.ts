@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import { findOrderMessage } from '../../orders/order-messages.js'
 import type { Order } from '../../orders/order.js'
-import { countNoun, type DescribeConsequences } from '../../orders/pages/consequences.js'
+import { countNoun, type DescribeConsequences } from '../../orders/pages/order-extensions.js'
 import { findSharedProviderOrders } from '../../orders/store/order-store.js'
 import {
   createAutoFulfilment,

@@ -1,0 +1,11 @@
+import { extname } from 'node:path'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { FunctionCall } from './start-worker.js'
+
+/* The worker thread that runs one function of a module and posts its result. */
+const { module, name, argument } = workerData as FunctionCall
+const functions = (await import(`../${module}${extname(import.meta.url)}`)) as Record<
+  string,
+  (argument: unknown) => unknown
+>
+parentPort?.postMessage(await functions[name]?.(argument))
