@@ -10,15 +10,9 @@ import {
 import { HOUR_MS } from '../core/time.js'
 import { nullable, stringEnum } from '../core/validation/formats.js'
 import type { OrderException } from './order-filters.js'
-import { ORDER_STATUSES } from './order-status.js'
+import { ORDER_STATUSES, type OrderStatus } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
-import type {
-  DayRange,
-  OrderStatistics,
-  OrderStore,
-  OrderSummary,
-  Timeline,
-} from './store/order-store.js'
+import type { OrderStatistics, OrderStore, OrderSummary, Timeline } from './store/order-store.js'
 
 export const PRESET_RANGES = ['7d', '30d', '90d', 'all'] as const
 /** A period that ends today; `all` also includes orders with a date in the future. */
@@ -147,28 +141,43 @@ function toFigures({ ordersByStatus, ...totals }: OrderSummary): Figures {
   }
 }
 
+type StatusCounts = Record<OrderStatus, number>
+
+const getShare = ({ fulfilled, pending, paid, processing }: StatusCounts) => {
+  const total = pending + paid + processing + fulfilled
+  return { fulfilled, total, rate: total === 0 ? 0 : fulfilled / total }
+}
+
+const subtract = (counts: StatusCounts, others: StatusCounts): StatusCounts =>
+  Object.fromEntries(
+    ORDER_STATUSES.map((status) => [status, counts[status] - others[status]]),
+  ) as StatusCounts
+
+/** @param allTime the counts of all orders, for the cohort of all time */
 async function getCohort(
   statistics: OrderStatistics,
   { from, to }: { from: Day; to: Day },
-  isAllTime: boolean,
+  allTime: StatusCounts | null,
 ): Promise<FulfillmentCohort> {
-  const getShare = async (range: DayRange) => {
-    const { fulfilled, pending, paid, processing } = await statistics.countByStatus(range)
-    const total = pending + paid + processing + fulfilled
-    return { fulfilled, total, rate: total === 0 ? 0 : fulfilled / total }
-  }
   const days = to - from + 1
   const range = {
-    from: isAllTime ? null : from - COHORT_AGE_DAYS,
+    from: allTime === null ? from - COHORT_AGE_DAYS : null,
     to: to - COHORT_AGE_DAYS,
   }
+  const counts =
+    allTime === null
+      ? await statistics.countByStatus(range)
+      : // Reads fewer totals than the cohort itself.
+        subtract(allTime, await statistics.countByStatus({ from: range.to + 1, to: null }))
   const previous =
-    range.from === null ? null : await getShare({ from: range.from - days, to: range.from - 1 })
+    range.from === null
+      ? null
+      : getShare(await statistics.countByStatus({ from: range.from - days, to: range.from - 1 }))
   const medianTime = await statistics.getMedianFulfilmentTime(range)
   return {
     from: range.from === null ? null : formatIsoDate(range.from),
     to: formatIsoDate(range.to),
-    ...(await getShare(range)),
+    ...getShare(counts),
     previousRate: previous === null || previous.total === 0 ? null : previous.rate,
     medianHours: medianTime === null ? null : Math.round((medianTime / HOUR_MS) * 10) / 10,
   }
@@ -243,7 +252,7 @@ export function calculateDashboardStats(
         statistics,
         // The range `all` may end in the future; its cohort ends a week before today.
         { from, to: isAllTime ? store.calendar.dayOf(now) : to },
-        isAllTime,
+        isAllTime ? summary.ordersByStatus : null,
       ),
       exceptions: await statistics.countExceptions(),
       step: granularity,

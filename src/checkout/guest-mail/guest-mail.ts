@@ -52,7 +52,10 @@ const BATCH_SIZE = 100
  *
  * @param holdMs how long reminders wait; they are not sent if the order is paid meanwhile
  */
-export function createReminders({ config, database, orders: store }: FastifyInstance, holdMs: number) {
+export function createReminders(
+  { config, database, orders: store }: FastifyInstance,
+  holdMs: number,
+) {
   async function remind(order: Order): Promise<void> {
     if (!isMailOrder(order) || order.amountMinor === 0) return
     // Includes reminders that were not sent, for example because the address was changed.
