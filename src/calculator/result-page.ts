@@ -13,8 +13,8 @@ export interface OfferedPortfolio {
   imagePath: string | null
   /** Avoidance or removal, standards and places, as far as they are known */
   traits: string[]
-  /** With the paths of their pages */
-  projects: { name: string; path: string }[]
+  /** With the paths of their pages, and their shares of the portfolio as far as they are known */
+  projects: { name: string; path: string; share: string | null }[]
   /** Formatted; `null` if the trip cannot be ordered */
   price: string | null
   /** What a tonne costs as paid, formatted; `null` if the price is the minimum of an order */

@@ -1,3 +1,4 @@
+import { MIN_TONNES_DISPLAY_KG } from '../core/formatting/number-formatter.js'
 import { getOwn } from '../core/validation/formats.js'
 
 /** Litres in one unit of volume; exact by definition (NIST Handbook 44, Appendix C). */
@@ -18,8 +19,6 @@ export const NAUTICAL_MILES_PER = {
 
 type VolumeUnit = keyof typeof LITRES_PER
 export type MassUnit = keyof typeof KILOGRAMS_PER
-
-const MIN_TONNES_DISPLAY_KG = 10_000
 
 /** The display unit for a mass. For a group of masses, pass the largest mass. */
 export const toMassUnit = (kilograms: number): MassUnit =>

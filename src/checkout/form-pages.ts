@@ -49,7 +49,7 @@ const pages: FastifyPluginAsync = async (app) => {
   const placeOrder = createOrderPlacer(app)
   const { findNameProblem } = app.certificates
   const { TERMS_URL, PRIVACY_URL, TIME_ZONE, ORDER_RATE_LIMIT_PER_MINUTE } = app.config
-  const { PAYMENT: paymentMethod, STRIPE_CHECKOUT_URL } = app.config
+  const { PAYMENT: paymentMethod, STRIPE_CHECKOUT_URL, REFUND_POLICY: refundPolicy } = app.config
   const needsConsent = TERMS_URL !== undefined || PRIVACY_URL !== undefined
   const times = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone: TIME_ZONE })
   const orders = new Counter({
@@ -114,7 +114,7 @@ const pages: FastifyPluginAsync = async (app) => {
           },
         ),
         paymentMethod,
-        terms: { termsUrl: TERMS_URL, privacyUrl: PRIVACY_URL, needsConsent },
+        terms: { termsUrl: TERMS_URL, privacyUrl: PRIVACY_URL, needsConsent, refundPolicy },
       },
     )
   }

@@ -1,5 +1,5 @@
 import type { OfferedPortfolio } from '../calculator/result-page.js'
-import { formatMoney } from '../core/formatting/number-formatter.js'
+import { formatMoney, getNumberFormatter } from '../core/formatting/number-formatter.js'
 import { truncateText } from '../core/formatting/text.js'
 import type { Project } from '../provider/offset-order.js'
 import { getProjectPath } from '../provider/paths.js'
@@ -15,6 +15,9 @@ const MAX_DESCRIPTION_LENGTH = 300
 const MAX_LISTED = 2
 /** A portfolio of several kinds of projects is drawn as two halves. */
 const MAX_DRAWINGS = 2
+
+/** The same as for money, regardless of the reader's locale */
+const numbers = getNumberFormatter('en-GB')
 
 /** Drawings of `_drawing.eta`, by words in the type or the name of a project. */
 const DRAWINGS: readonly [drawing: string, words: RegExp][] = [
@@ -82,6 +85,7 @@ export function buildPortfolioView(
     projects: named.slice(0, MAX_PROJECTS).map((project) => ({
       name: truncateText(project.name, MAX_NAME_LENGTH),
       path: getProjectPath(id, project),
+      share: project.share === undefined ? null : numbers.percent(project.share),
     })),
   }
 }

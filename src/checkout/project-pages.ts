@@ -5,6 +5,7 @@ import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import type { Project } from '../provider/offset-order.js'
 import { getProjectPath } from '../provider/paths.js'
+import { toFormQuery } from './ordered-trip.js'
 import { buildPortfolioView, getDrawing, getImagePath } from './portfolio-view.js'
 import { requireOrdering } from './quotes.js'
 
@@ -52,6 +53,14 @@ function getTripUrl({ headers }: FastifyRequest, origin: string): string | null 
     : null
 }
 
+/** The order form for the trip of a result, with a portfolio; `null` for other pages. */
+function getOrderUrl(tripUrl: string | null, portfolioId: number): string | null {
+  const [, type, query] = /^\/calculator\/(\w+)\?(.+)/.exec(tripUrl ?? '') ?? []
+  if (type === undefined) return null
+  const fields = Object.fromEntries(new URLSearchParams(query))
+  return `/offset?${toFormQuery({ type, ...fields }, { portfolioId, sharePercent: null })}`
+}
+
 /** The pages of the projects whose credits are sold, and their pictures. */
 const pages: FastifyPluginAsync = async (app) => {
   const { projectImages } = app
@@ -73,6 +82,7 @@ const pages: FastifyPluginAsync = async (app) => {
       const { percent } = getRequestNumbers(request)
       const { name, description } = project
       const toShare = (share?: number) => (share === undefined ? null : percent(share))
+      const tripUrl = getTripUrl(request, app.publicBaseUrl())
       return reply.renderView(
         { page: 'checkout/project' },
         {
@@ -86,7 +96,8 @@ const pages: FastifyPluginAsync = async (app) => {
             drawings: [getDrawing(project)],
             imagePath: getImagePath(projectImages, portfolio.id, project),
           },
-          tripUrl: getTripUrl(request, app.publicBaseUrl()),
+          tripUrl,
+          orderUrl: getOrderUrl(tripUrl, portfolio.id),
           facts: listFacts(project),
           portfolio,
           perTonne: formatMoney(paidPerTonne.amountMinor, paidPerTonne.currency),

@@ -69,7 +69,16 @@ document.addEventListener('submit', (event) => {
   if (event.target.matches('.guests-form')) event.preventDefault()
 })
 
+/** The field beside the choices shows that the number of guests is wrong. */
+function markGuests() {
+  const error = document.getElementById('guests-error')?.textContent
+  const field = document.getElementById('guests-on-board')
+  if (error) field?.setAttribute('aria-invalid', 'true')
+  else field?.removeAttribute('aria-invalid')
+}
+
 document.addEventListener('htmx:after:swap', showChoice)
+document.addEventListener('htmx:after:swap', markGuests)
 // Back from the order form, the browser restores the choice.
 addEventListener('pageshow', showChoice)
 showChoice()

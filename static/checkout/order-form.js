@@ -11,6 +11,13 @@ document.addEventListener('click', ({ target, detail }) => {
   list.querySelector('summary').focus()
 })
 
+document.addEventListener('field-corrected', ({ target }) => {
+  const entry = document.querySelector(`.error-summary a[href="#${target.id}"]`)?.closest('li')
+  const summary = entry?.closest('.error-summary')
+  entry?.remove()
+  if (summary && !summary.querySelector('li')) summary.remove()
+})
+
 document.addEventListener('click', ({ target }) => {
   const { email } = target.dataset
   if (email === undefined) return

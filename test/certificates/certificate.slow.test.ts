@@ -68,7 +68,7 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
   const page = await guest.get(certificate)
   const year = new Date().getUTCFullYear()
   for (const pattern of [
-    /Carbon credit retirement certificate Crew of the Eendracht has funded the retirement of carbon credits for 2 t of CO₂e/,
+    /Carbon credit retirement certificate Crew of the Eendracht has funded the retirement of carbon credits for 2,000 kg of CO₂e/,
     /The trip’s own emissions are unchanged\. Exact amount: 2,000 kg of CO₂e\./,
     /Proof of retirement Registry Example Registry Provider Harbour Climate Reference 1 Serial numbers EXR-11-2024-1 .*Registry entry/,
     /Projects Mangroves of Gazi Bay Mangrove restoration · Kenya · Plan Vivo · vintage 2024 In the registry/,
@@ -83,7 +83,7 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
   t.notMatch(page.text, /Ann Example|ann@example\.com|CW-0/, 'nothing else about the guest')
   t.match(
     page.text,
-    '<meta property="og:description" content="Crew of the Eendracht has funded the retirement of carbon credits for 2\u00a0t of CO₂e. The trip’s own emissions are unchanged.">',
+    '<meta property="og:description" content="Crew of the Eendracht has funded the retirement of carbon credits for 2,000\u00a0kg of CO₂e. The trip’s own emissions are unchanged.">',
   )
   t.notMatch(
     page.text,
@@ -121,7 +121,7 @@ t.test(
     const page = await guest.get(certificate)
     t.match(
       toText(page),
-      /Carbon credits for 2 t of CO₂e have been retired for the holder of this certificate\./,
+      /Carbon credits for 2,000 kg of CO₂e have been retired for the holder of this certificate\./,
     )
     t.match(toText(page), /Registry Example Registry .* Serial numbers EXR-11-2024-1 /)
     t.equal((await guest.get(findLink(page, 'Mangroves of Gazi Bay'))).status, 200)
@@ -305,7 +305,7 @@ t.test('an order that was never placed gets no certificate from its status', asy
   )
   t.match(
     toText(await guest.get(path)),
-    /Carbon credits for \S+ .?t of CO₂e have been retired for you/,
+    /Carbon credits for \S+ .?kg of CO₂e have been retired for you/,
   )
   t.equal((await ann.call('GET', '/api/admin/orders?exception=no_evidence')).totalItems, 0)
   await waitForMails(3)
@@ -458,7 +458,7 @@ t.test('the text of a PDF can be copied', SKIP_WITHOUT_POPPLER, async (t) => {
     // The longest word is broken.
     const joined = (part: string) => part.replaceAll(' ', '')
     t.ok(joined(text).includes(joined(name)), `${name}: ${text}`)
-    t.match(text, /1\.65 t of CO₂e/)
+    t.match(text, /1,653 kg of CO₂e/)
     t.match(text, /The trip’s own emissions are unchanged\. Exact amount: 1,653\.123 kg of CO₂e\./)
     t.match(text, /Αργοναύτης/)
     t.match(text, /Project 8 · Kenya/)
@@ -473,7 +473,7 @@ t.test('a PDF is tagged, with a title and a language', SKIP_WITHOUT_POPPLER, asy
   t.match(info, /Tagged: +yes/)
   const structure = await readPdfInfo(t, pdf, '-struct-text')
   const order = [
-    ...['Figure', 'H1', 'Ann Example has funded .* 1.65 t of CO₂e', 'H2', 'Proof of retirement'],
+    ...['Figure', 'H1', 'Ann Example has funded .* 1,653 kg of CO₂e', 'H2', 'Proof of retirement'],
     ...['https://registry.example.com/retirements/1', 'LI', 'Lbl', 'Registry', 'LBody', 'Verra'],
     ...['Project 8 · Kenya', 'Vessel', 'Figure', 'Check this certificate', URL_OF_PDF],
   ]

@@ -146,7 +146,7 @@ t.test('a certificate does not name a portfolio that was not bought', async (t) 
   await ann.call('PATCH', ORDER, { retirement: RETIREMENT })
   const text = toText(await guest.get(await waitForCertificate(guest, path)))
   t.notMatch(text, 'Harbour Mix')
-  t.match(text, /[Cc]arbon credits for 2 t of CO₂e/)
+  t.match(text, /[Cc]arbon credits for 2,000 kg of CO₂e/)
 })
 
 t.test('a corrected mass replaces the certificate of an entered retirement', async (t) => {
@@ -159,15 +159,15 @@ t.test('a corrected mass replaces the certificate of an entered retirement', asy
     const link = findLink(await guest.get(path), 'View certificate')
     return link !== '' && link !== before && link
   })
-  t.match(toText(await guest.get(after)), /[Cc]arbon credits for 1 t of CO₂e/)
-  t.notMatch(toText(await guest.get(before)), 'carbon credits for 2 t of CO₂e')
+  t.match(toText(await guest.get(after)), /[Cc]arbon credits for 1,000 kg of CO₂e/)
+  t.notMatch(toText(await guest.get(before)), 'carbon credits for 2,000 kg of CO₂e')
 })
 
 t.test('a receipt does not state a mass that was not priced', async (t) => {
   const smtp = await startSmtpServer(t)
   const environment = { ...(await mailEnvironment(smtp)), ...WITHOUT_PURCHASES }
   const { stripe, ann, guest, session, path } = await startOnlineOrder(t, environment)
-  t.match(toText(await guest.get(path)), /Carbon credits for 2 t of CO₂e US\$47\.80/)
+  t.match(toText(await guest.get(path)), /Carbon credits for 2,000 kg of CO₂e US\$47\.80/)
   await ann.call('PATCH', ORDER, { co2eKg: 3000 })
   const page = toText(await guest.get(path))
   t.notMatch(page, 'US$47.80')
@@ -424,7 +424,7 @@ t.test('a certificate stated a share of the trip that was changed', async (t) =>
   await ann.call('PATCH', ORDER, { co2eKg: 2000 })
   await ann.call('PATCH', ORDER, { status: 'fulfilled', retirement: RETIREMENT })
   const text = toText(await guest.get(await waitForCertificate(guest, path)))
-  t.match(text, 'carbon credits for 2 t of CO₂e')
+  t.match(text, 'carbon credits for 2,000 kg of CO₂e')
   t.notMatch(text, '50%')
 })
 

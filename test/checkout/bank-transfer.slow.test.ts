@@ -147,7 +147,7 @@ t.test('a payment request as PDF, while the order is unpaid', SKIP_WITHOUT_POPPL
     'Example Ltd',
     'VAT ID PT123456789',
     inDays(14),
-    /Carbon credits for 2 t of CO₂e €49\.00 Service fee €4\.90 Total €53\.90/,
+    /Carbon credits for 2,000 kg of CO₂e €49\.00 Service fee €4\.90 Total €53\.90/,
     'PT50 0002 0123 1234 5678 9015 4',
     'CW-000001',
     'not an invoice for tax purposes',

@@ -48,7 +48,7 @@ t.test('a guest orders from a scanned code, without scripts', async (t) => {
   t.match(toText(page), /Ever <Given> : 2 t CO₂e/)
   t.match(
     toText(page),
-    /Carbon credits for 2 t of CO₂e 100% of the trip €49\.00 Service fee €4\.90 €26\.95 per tonne, including the service fee\..* Total €53\.90 for 2 t of CO₂e/,
+    /Carbon credits for 2,000 kg of CO₂e 100% of the trip €49\.00 Service fee €4\.90 €26\.95 per tonne, including the service fee\..* Total €53\.90 for 2,000 kg CO₂e/,
   )
 
   const ordered = await guest.post(
@@ -274,7 +274,7 @@ t.test('a guest pays the whole trip, their own part or another share', async (t)
     form.delete('action')
     return { status: page.status, text: toText(page), form: readForm(page) }
   }
-  t.match((await open()).text, /Carbon credits for 2 t of CO₂e 100% of the trip/)
+  t.match((await open()).text, /Carbon credits for 2,000 kg of CO₂e 100% of the trip/)
   const part = await open('&forGuests=3')
   t.match(part.text, /Carbon credits for 750 kg of CO₂e the part of 3 of 8 guests/)
   t.match(

@@ -85,7 +85,7 @@ t.test('the certificate comes first, then the progress and the receipt', async (
   const page = await guest.get(path)
   t.match(
     toText(page),
-    /Your certificate is ready, Ann \. Carbon credits for 2 t of CO₂e have been retired for you\. .*View certificate.*Carbon credit retirement certificate Ann Example has funded.* 2 t of CO₂e.*Download PDF Share.*Progress.*Receipt .*Payment received \d/,
+    /Your certificate is ready, Ann \. Carbon credits for 2,000 kg of CO₂e have been retired for you\. .*View certificate.*Carbon credit retirement certificate Ann Example has funded.* 2,000 kg of CO₂e.*Download PDF Share.*Progress.*Receipt .*Payment received \d/,
   )
   t.equal(findLink(page, 'Download PDF'), `${path}/certificate.pdf`)
   t.match(page.text, `data-share="${certificate}"`)
@@ -151,7 +151,10 @@ t.test('a guest cancels until the order is paid', async (t) => {
 
 t.test('an amount that an administrator has changed is shown without parts', async (t) => {
   const { guest, path, change } = await startWithOrder(t)
-  t.match(toText(await guest.get(path)), /Carbon credits for 2 t of CO₂e €49\.00 Total €49\.00/)
+  t.match(
+    toText(await guest.get(path)),
+    /Carbon credits for 2,000 kg of CO₂e €49\.00 Total €49\.00/,
+  )
   t.match(toText(await guest.get(path)), /Price per tonne €24\.50/)
   await change({ currency: 'USD' })
   t.match(toText(await guest.get(path)), /Order summary Print Total US\$49\.00/)

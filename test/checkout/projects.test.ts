@@ -41,8 +41,8 @@ t.test('a portfolio is the same card next to a result and in the order form', as
     /Harbour Mix US\$56\.78 US\$23\.90 per tonne Avoidance and removal · Plan Vivo, Gold Standard and 1 more · Kenya, Mexico Coast, wind/
   t.match(toText(form), card)
   t.match(toText(await guest.get(RESULT)), card)
-  t.match(toText(form), /Total US\$56\.78 for 2\.38 t of CO₂e/, 'rounded for people')
-  t.match(toText(form), /Price details Carbon credits for 2\.3754 t of CO₂e/, 'exact in details')
+  t.match(toText(form), /Total US\$56\.78 for 2,375 kg CO₂e/, 'rounded for people')
+  t.match(toText(form), /Price details Carbon credits for 2,375\.4 kg of CO₂e/, 'exact in details')
   t.equal(readForm(form).get('portfolioId'), '1')
 
   const project = await guest.get(findLink(form, '<bdi>Cook stoves'))

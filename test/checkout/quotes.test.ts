@@ -291,7 +291,7 @@ t.test('the result page, the form and the API show the same price, with its mini
   t.match(usual.result, /US\$41\.49 US\$25\.10 per tonne/)
   t.match(
     usual.form,
-    /US\$25\.10 per tonne, including the service fee\. .* Total US\$41\.49 for 1\.65/,
+    /US\$25\.10 per tonne, including the service fee\. .* Total US\$41\.49 for 1,653 kg/,
   )
   t.notMatch(usual.form, /\$23\.90/)
 

@@ -47,7 +47,7 @@ t.test('a guest gets an email for each step of an order', async (t) => {
   for (const text of [received.text, readHtml(received)]) {
     t.match(text, /How to pay €53\.90:?\s+Bank transfer to PT50 0002\s+or <cash> at the desk/)
     t.match(text, /Payment reference: CW-000001/)
-    t.match(text, /Carbon credits for 2.t of CO₂e:?\s+€49\.00/)
+    t.match(text, /Carbon credits for 2,000.kg of CO₂e:?\s+€49\.00/)
     t.match(text, /Service fee:?\s+€4\.90\s+Total:?\s+€53\.90/)
     t.match(text, /Harbour & Sons/)
     t.notMatch(text, /Ann|Example Ltd|PT123456789/, 'nothing that the guest has typed')
@@ -134,7 +134,7 @@ t.test('a certificate is announced once, with the logo of the operator', async (
   await waitForMails(3)
   const mail = smtp.mails.find(({ text }) => text.includes('View your certificate'))
   t.equal(mail?.headers.get('subject'), 'Your certificate for order CW-000001')
-  t.match(mail?.text, /Carbon credits for 2.t of CO₂e have been retired for you\./)
+  t.match(mail?.text, /Carbon credits for 2,000.kg of CO₂e have been retired for you\./)
   const [, link = ''] = /View your certificate:\s+(http\S+)/.exec(mail?.text ?? '') ?? []
   t.match(new URL(link).pathname, /^\/c\/[\w-]{22}$/, 'it links to the certificate itself')
   t.equal((await createGuest(url).get(new URL(link).pathname)).status, 200)

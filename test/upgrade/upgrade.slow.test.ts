@@ -61,7 +61,7 @@ async function checkUpgrade(t: Test, environment: NodeJS.ProcessEnv, written: Wr
   )
 
   const certificate = await guest.get(`/c/${written.certificate}`)
-  t.match(toText(certificate), /Carbon credits for 2 t of CO₂e have been retired/)
+  t.match(toText(certificate), /Carbon credits for 2,000 kg of CO₂e have been retired/)
   t.equal((await guest.get(findLink(certificate, 'Download PDF'))).status, 200)
   t.equal(
     findLink(await guest.get(written.paths[2]), 'View certificate'),

@@ -1,3 +1,4 @@
+import type { Brand } from '../../core/html/brand.js'
 import type { OrderView } from '../guest-order-view.js'
 import type { MailType } from './guest-mail-types.js'
 
@@ -164,6 +165,7 @@ export function buildMailContent(
     details: [
       ...toRow('Order', order.orderNumber),
       ...toRow('Ordered', order.placedOn),
+      ...toRow('Payment received', order.paidOn),
       ...toRow('Trip', order.trip),
       ...toRow('Carbon credits for', share === null ? mass : `${mass}, ${share}`),
       ...toRow('Price per tonne, including fees', order.parts?.perTonne ?? null),
@@ -184,7 +186,7 @@ export function formatMailText(
   content: MailContent,
   url: string,
   orderUrl: string,
-  brandName: string,
+  { name: brandName, contactUrl }: Brand,
 ): string {
   const { heading, name, isGreeting, paragraphs, payment, link, receipt, total, details } = content
   const blocks = [
@@ -204,6 +206,7 @@ export function formatMailText(
     [
       'Anyone who has the link in this email can see the order. You received this email because your address was given for this order.',
     ],
+    contactUrl === null ? [] : [`Questions? ${contactUrl.replace('mailto:', '')}`],
     ['-- ', brandName],
   ]
   const texts = blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))

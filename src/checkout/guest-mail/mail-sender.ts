@@ -119,7 +119,7 @@ function createMailRenderer(app: FastifyInstance) {
     const hasLogo = app.mailDelivery?.hasLogo ?? false
     return {
       subject: content.title,
-      text: formatMailText(content, url, orderUrl, config.BRAND_NAME),
+      text: formatMailText(content, url, orderUrl, app.brand),
       html: await app.view('mail/mail', { ...content, url, orderUrl, hasLogo }),
       pictures: content.hasPicture ? [picture] : [],
     }

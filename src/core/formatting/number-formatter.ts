@@ -62,18 +62,21 @@ export interface PageFormat {
   time: (timestamp: string) => string
 }
 
+/** From this mass, all pages, emails and certificates for guests show tonnes. */
+export const MIN_TONNES_DISPLAY_KG = 10_000
+
 /** Decimal places that show a mass in tonnes to the gram */
 const TONNE_DIGITS = 6
 
-/** A mass to the gram, in kg below one tonne and in tonnes otherwise. */
+/** A mass to the gram, in kg below ten tonnes and in tonnes otherwise. */
 export const formatMass = (kilograms: number, numbers: NumberFormatter): string =>
-  kilograms < 1000
+  kilograms < MIN_TONNES_DISPLAY_KG
     ? withUnit(numbers.exact(kilograms), 'kg')
     : withUnit(numbers.exact(Number((kilograms / 1000).toFixed(TONNE_DIGITS))), 't')
 
 /** A mass rounded for people: to three digits, or to a whole number from 100. */
 export function formatRoundedMass(kilograms: number, numbers: NumberFormatter): string {
-  const isTonnes = kilograms >= 999.5
+  const isTonnes = Math.round(kilograms) >= MIN_TONNES_DISPLAY_KG
   const value = isTonnes ? kilograms / 1000 : kilograms
   const rounded = value < 100 ? Number(value.toPrecision(3)) : Math.round(value)
   return withUnit(numbers.exact(rounded), isTonnes ? 't' : 'kg')

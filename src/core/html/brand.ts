@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-interface Brand {
+export interface Brand {
   /** The operator's name */
   name: string
   /** `null` for the built-in logo */
