@@ -89,7 +89,7 @@ export default {
       to: {
         path: '^src/(orders/store/|nocodb/)',
         pathNot:
-          '(store/(order-store|open-order-store|search-text)|nocodb/nocodb|-(config|settings))\\.ts$',
+          '(store/(order-store|open-order-store|projections|search-text)|nocodb/nocodb|-(config|settings))\\.ts$',
       },
     },
   ],

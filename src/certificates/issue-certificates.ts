@@ -221,21 +221,21 @@ export function createCertificateIssuer(app: FastifyInstance, onIssued: OnIssued
   }
 
   /** The fields that changed in this version of an order. */
-  async function listChangedFields({ id, version }: Order): Promise<string[]> {
-    const history = (await store.getHistory(id)) ?? []
+  async function listChangedFields(tx: Queryable, { id, version }: Order): Promise<string[]> {
+    const history = (await store.getHistory(id, tx)) ?? []
     const entry = history.find((candidate) => candidate.version === version)
     return entry?.changes.map(({ field }) => field) ?? []
   }
 
   /** Whether the change concerns the evidence of retirement. */
-  const changedEvidence = async (order: Order): Promise<boolean> =>
-    (await listChangedFields(order)).some((field) => EVIDENCE_FIELDS.includes(field))
+  const changedEvidence = async (tx: Queryable, order: Order): Promise<boolean> =>
+    (await listChangedFields(tx, order)).some((field) => EVIDENCE_FIELDS.includes(field))
 
   /** Whether the change erased the data of a customer, perhaps of a former one. */
-  const isErasure = async (order: Order): Promise<boolean> =>
+  const isErasure = async (tx: Queryable, order: Order): Promise<boolean> =>
     isErased(order) ||
     (order.checkout?.beneficiary === ERASED_NAME &&
-      (await listChangedFields(order)).includes(ERASURE_FIELD))
+      (await listChangedFields(tx, order)).includes(ERASURE_FIELD))
 
   return {
     /**
@@ -244,7 +244,7 @@ export function createCertificateIssuer(app: FastifyInstance, onIssued: OnIssued
      */
     consume: (async (tx, event) => {
       const { order } = event
-      if (await isErasure(order)) await eraseBeneficiary(tx, order.id, getBeneficiary(order))
+      if (await isErasure(tx, order)) await eraseBeneficiary(tx, order.id, getBeneficiary(order))
       if (order.checkout === null || !mayHaveEvidence(order)) return
       if (!getEventTypes(event).includes('order.fulfilled')) {
         const existing = await findOrderCertificate(tx, order.id)
@@ -253,7 +253,7 @@ export function createCertificateIssuer(app: FastifyInstance, onIssued: OnIssued
         const isSameMass = provider !== null || existing?.content.co2eKg === order.co2eKg
         if (existing && isSameRetirement(existing, order) && isSameProvider && isSameMass) return
         // Imported orders may have evidence, and no certificate here.
-        if (existing === null && !(await changedEvidence(order))) return
+        if (existing === null && !(await changedEvidence(tx, order))) return
       }
       await enqueueMessage(tx, {
         id: getMessageId('cert', 'certificate', order.id, order.version, order.updatedAt),

@@ -21,7 +21,8 @@ export interface Database extends Queryable {
   readSnapshot<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
   /**
    * Runs a transaction that writes. `work` may run more than once, so it must not change anything
-   * outside its transaction. Throws CommitUnknownError if the connection is lost during the commit.
+   * outside its transaction. It must use only `tx`: with any other query it could wait for itself,
+   * because SQLite has one writer, and PostgreSQL a limited number of connections. Throws CommitUnknownError if the connection is lost during the commit.
    */
   write<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
   /** Like `write`, for work that may take minutes. */

@@ -12,6 +12,7 @@ import {
   ORDER_VIEW_TABLES,
   ORDERING_MIGRATION,
   PAYMENT_MIGRATION,
+  PROJECTION_TABLES,
   SECOND_FACTOR_TABLES,
   SESSION_TABLES,
   SETTLE_SCOPE_MIGRATION,
@@ -65,6 +66,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: sqliteOrders.AMOUNT_INDEX, postgres: postgresOrders.AMOUNT_INDEX },
   { sqlite: createTotalsMigration('sqlite'), postgres: createTotalsMigration('postgres') },
   both(NOCODB_TABLES),
+  both(PROJECTION_TABLES),
 ]
 
 /** The migrations of an engine; the number of those that were applied is its schema version. */

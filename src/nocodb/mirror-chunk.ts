@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { insertRows, type Queryable } from '../database/database.js'
 import { REQUIRE_REWRITE } from '../database/rewrite-file.js'
 import { listVersions } from '../orders/accepted-terms.js'
@@ -14,6 +15,7 @@ import {
   remove,
   type RecordedOrder,
 } from '../orders/store/order-records.js'
+import { rewindProjections } from '../orders/store/projections.js'
 import type { TotalsSum } from '../orders/store/totals.js'
 import type { ColumnTitles, Row } from './columns.js'
 import { getFormat } from './mirror-state.js'
@@ -74,6 +76,8 @@ export class MirrorChunk {
   readonly #errors: RowError[] = []
   /** Orders to insert, by order number */
   readonly #pending = new Map<string, RecordedOrder>()
+  /** Ids of the orders that changed without an event */
+  readonly #silentIds: number[] = []
   readonly #rows: Record<(typeof ROW_COLUMNS)[number], string | number | null>[] = []
 
   constructor(
@@ -102,6 +106,9 @@ export class MirrorChunk {
     const previous = new Map(orders.map((order) => [order.id, order]))
     for (const row of rows) await this.#upsertRow(row, previous.get(String(row.Id)) ?? null)
     await this.#flush()
+    if (this.#silentIds.length > 0) {
+      await rewindProjections(tx, dialect, Math.min(...this.#silentIds))
+    }
     return this.#errors
   }
 
@@ -141,7 +148,7 @@ export class MirrorChunk {
         await addEvent(tx, before, version)
         before = version
       }
-    }
+    } else if (!isDeepStrictEqual(order, previous)) this.#silentIds.push(row.Id)
     if (isErased(order)) await eraseEvents(tx, order.id)
     if (dialect === DIALECTS.sqlite && previous !== null && isNewlyErased(parsed, since))
       await tx.query(REQUIRE_REWRITE)

@@ -69,7 +69,7 @@ export async function connectToNocoDb(
       return readiness.ready ? state.getReadiness() : readiness
     },
     get: (id) => read(() => store.get(id)),
-    getHistory: (id) => read(() => store.getHistory(id)),
+    getHistory: (id, tx) => read(() => store.getHistory(id, tx)),
     findByOrderSourceId: (sourceId) => read(() => store.findByOrderSourceId(sourceId)),
     findOtherProviderOrders: (excluded, limit) =>
       read(() => store.findOtherProviderOrders(excluded, limit)),

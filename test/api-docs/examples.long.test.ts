@@ -182,11 +182,12 @@ function shorten(value: any, name = ''): any {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shorten(one, name)]))
 }
 
+/** Records the responses that `templates/docs/examples.json` does not have. */
 async function record(): Promise<void> {
   const examples = JSON.parse(readFileSync(examplesFile, 'utf8')) as OperationExamples
   for (const [id, documented] of operations) {
     const { path, method, operation } = documented
-    if (getMedia(documented) === undefined) continue
+    if (getMedia(documented) === undefined || examples[id]?.response !== undefined) continue
     const query = (operation.parameters ?? [])
       .filter((parameter: any) => parameter.in === 'query' && parameter.example !== undefined)
       .map(({ name, example }: any) => [name, String(example)])

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { postJson, temporaryFolder } from '../support/app.js'
+import { startMailService } from '../support/mail-service.js'
 import { newOrder } from '../support/order-store.js'
 import { findDebianPostgres, startPostgres } from '../support/postgres.js'
 import { startService, type Service } from '../support/service.js'
@@ -133,4 +134,13 @@ t.test('with PostgreSQL, nothing is written to disk, and a process can be replac
   t.match(await getBody(`${second.url}/api/admin/orders`, token), { totalItems: 5 })
   t.same(readdirSync(cwd), [])
   t.notOk(existsSync(environment.DATA_DIR))
+})
+
+t.test('one connection is enough for orders and their emails', async (t) => {
+  const DATABASE_URL = await (await startPostgres(t)).createDatabase()
+  const service = await startMailService(t, { DATABASE_URL, DATABASE_POOL_SIZE: '1' })
+  await service.order()
+  await service.waitForMails(1)
+  await service.setStatus('paid')
+  t.match((await service.waitForMails(2)).headers.get('subject'), 'Payment received')
 })

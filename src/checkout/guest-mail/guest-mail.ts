@@ -136,7 +136,7 @@ function createMail(app: FastifyInstance) {
       const { order, previousStatus } = event
       if (isErased(order)) await eraseMails(tx, order.id)
       if (delivery === null || !isMailOrder(order) || previousStatus === order.status) return
-      const history = (await store.getHistory(order.id)) ?? []
+      const history = (await store.getHistory(order.id, tx)) ?? []
       const wasRefunded = [
         previousStatus,
         order.cancelledFrom,
@@ -159,7 +159,7 @@ function createMail(app: FastifyInstance) {
     /** Queues the email about a certificate; does nothing if emails are not configured. */
     async announceCertificate(tx: Queryable, order: Order, code: string): Promise<void> {
       if (delivery === null || !isMailOrder(order)) return
-      const history = (await store.getHistory(order.id)) ?? []
+      const history = (await store.getHistory(order.id, tx)) ?? []
       await enqueueMail(tx, 'certificate_ready', order, code, getSendTime(order, history))
     },
 

@@ -290,3 +290,11 @@ export const ORDER_VIEW_TABLES: readonly string[] = [
     created_at BIGINT NOT NULL      -- ms since 1970
   )`,
 ]
+
+/** How far each projection has come. */
+export const PROJECTION_TABLES: readonly string[] = [
+  `CREATE TABLE projections (
+    name TEXT PRIMARY KEY,
+    position BIGINT NOT NULL        -- the orders up to this ID are projected; then their events are
+  )`,
+]

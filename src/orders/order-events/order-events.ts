@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import { getFormatters, type Formatters } from '../../core/formatting/formatters.js'
 import { getLocale } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
+import { HOUR_MS } from '../../core/time.js'
 import { requeueMessage, UNSENT_STATES } from '../../outbox/messages.js'
 import {
   buildMessageView,
@@ -12,13 +13,30 @@ import {
   type Delivery,
 } from '../../outbox/read-messages.js'
 import type { OrderEvent } from '../order-event.js'
-import { createEventDispatcher, EVENT_QUEUE, type EventDispatcher } from './event-dispatcher.js'
+import { createProjections, type Projection } from '../store/projections.js'
+import {
+  createEventDispatcher,
+  EVENT_QUEUE,
+  type EventConsumer,
+  type EventDispatcher,
+} from './event-dispatcher.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Passes order events to the features that consume them */
-    events: EventDispatcher
+    events: Events
   }
+}
+
+interface Events extends EventDispatcher {
+  /**
+   * Passes all orders, and their later versions, to a projection; never an earlier version after a
+   * later one.
+   *
+   * @param name stored, so never rename one
+   * @param title for staff, as with `addConsumer`
+   */
+  project: (name: string, project: Projection, title?: string) => void
 }
 
 const MANAGE = { config: { permission: 'mail:manage' } } as const
@@ -78,12 +96,26 @@ const pages: FastifyPluginAsync = async (app) => {
 }
 
 const POLL_MS = 500
+/** New orders have events, so only orders without events wait for this. */
+const WALK_POLL_MS = 5_000
 
 /** Passes order events to the features that consume them. */
 export default fp(
   async (app) => {
     const events = createEventDispatcher(app.orders, app.database, app.log)
-    app.decorate('events', events)
+    const projections = createProjections(app.database)
+    const names: string[] = []
+    app.decorate('events', {
+      ...events,
+      project(name, project, title) {
+        names.push(name)
+        const consume: EventConsumer = (tx, { order }) =>
+          projections.projectOrder(tx, order.id, project)
+        events.addConsumer(name, consume, title)
+        app.schedule(`project ${name}`, WALK_POLL_MS, () => projections.walk(name, project))
+      },
+    })
+    app.schedule('forget projections', HOUR_MS, () => projections.forgetOthers(names))
     app.outbox.addSender(events.sender)
     app.portalPages.push(pages)
     app.readiness.set('events', () => events.getReadiness())

@@ -35,8 +35,8 @@ export interface Dialect {
   nextNumber: string
   /** Sets the next number, and continues IDs after the highest one, after an import */
   continueNumbers: (tx: Queryable, nextNumber: number) => Promise<void>
-  /** Keeps others from adding orders until the end of the transaction */
-  lockOrders: (tx: Queryable) => Promise<void>
+  /** Keeps others from writing to a table until the end of the transaction */
+  lockTable: (tx: Queryable, table: string) => Promise<void>
   /** Locks the selected rows until the end of the transaction */
   forUpdate: string
   /** A query for the provider's IDs of placed orders in the history: order_id, source_id */
@@ -83,7 +83,7 @@ const SQLITE: Dialect = {
     ])
   },
   // Writers have locked the whole file.
-  lockOrders: async () => undefined,
+  lockTable: async () => undefined,
   forUpdate: '',
   placements: `SELECT order_id, change.value ->> '$.to.orderSourceId' AS source_id
     FROM changes INDEXED BY changes_placed CROSS JOIN json_each(changes.changes) AS change
@@ -126,8 +126,8 @@ const POSTGRES: Dialect = {
     )
     await tx.query("SELECT setval('order_numbers', ?, FALSE)", [nextNumber])
   },
-  async lockOrders(tx) {
-    await tx.query('LOCK TABLE orders IN SHARE ROW EXCLUSIVE MODE')
+  async lockTable(tx, table) {
+    await tx.query(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`)
   },
   forUpdate: 'FOR UPDATE',
   placements: `SELECT order_id, change -> 'to' ->> 'orderSourceId' AS source_id

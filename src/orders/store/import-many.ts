@@ -10,6 +10,7 @@ import {
 } from '../order.js'
 import { DIALECTS, type Dialect } from './dialect.js'
 import { addMany, type RecordedOrder } from './order-records.js'
+import { rewindProjections } from './projections.js'
 import { readTimeZone } from './store-settings.js'
 import { addTotals, TotalsSum } from './totals.js'
 
@@ -166,17 +167,19 @@ export function importMany(
   const dialect = DIALECTS[database.engine]
   return database.migrate(async (tx) => {
     onPhase('checking for conflicts')
-    await dialect.lockOrders(tx)
+    await dialect.lockTable(tx, 'orders')
     const conflicts = await findConflicts(tx, dialect, staged, maxConflicts)
     if (conflicts.total > 0) return conflicts
 
     onPhase('copying orders')
     let { nextId, nextNumber } = await findNextNumbers(tx, dialect, staged)
+    let firstId = nextId
     const totals = new TotalsSum(createDayCalendar(await readTimeZone(tx)))
     for (const batch of staged.readBatches()) {
       const records = []
       for (const { order, by, history } of batch) {
         const id = order.id ?? String(nextId++)
+        firstId = Math.min(firstId, Number(id))
         if (order.orderNumber === null) {
           while (await isTaken(tx, staged, nextNumber)) nextNumber++
         }
@@ -186,6 +189,7 @@ export function importMany(
       await addMany(tx, dialect, records, totals)
     }
     await dialect.continueNumbers(tx, nextNumber)
+    await rewindProjections(tx, dialect, firstId)
     onPhase('updating statistics')
     await addTotals(tx, totals)
     onPhase('writing to disk')

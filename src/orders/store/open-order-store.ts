@@ -257,9 +257,10 @@ export async function openOrderStore({
       const key = parseOrderId(id)
       return key === null ? null : readOrder(database, key)
     },
-    async getHistory(id) {
+    async getHistory(id, tx) {
       const key = parseOrderId(id)
-      return key === null ? null : database.read((tx) => readHistory(tx, key))
+      if (key === null) return null
+      return tx ? readHistory(tx, key) : database.read((own) => readHistory(own, key))
     },
     list: (filters, slice) =>
       read(async (tx) => {

@@ -38,6 +38,12 @@ export async function readOrders(
   return ids.flatMap((id) => orders.get(id) ?? [])
 }
 
+/** Returns the orders with the next higher IDs. */
+export async function readOrdersAfter(tx: Queryable, id: number, limit: number): Promise<Order[]> {
+  const sql = `SELECT ${READ_COLUMNS} FROM orders WHERE id > ? ORDER BY id LIMIT ?`
+  return (await tx.query<ReadRow>(sql, [id, limit])).map(toOrder)
+}
+
 export async function readOrder(tx: Queryable, id: number): Promise<Order | null> {
   const sql = `SELECT ${READ_COLUMNS} FROM orders WHERE id = ?`
   const [row] = await tx.query<ReadRow>(sql, [id])

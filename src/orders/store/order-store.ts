@@ -1,5 +1,6 @@
 import type { DayCalendar } from '../../core/formatting/day-calendar.js'
 import { Problem } from '../../core/http/problem.js'
+import type { Queryable } from '../../database/database.js'
 import type { DatabaseSource } from '../../database/stream-rows.js'
 import type { ChangeOutcome } from '../change-order.js'
 import type { OrderCommand } from '../order-command.js'
@@ -111,8 +112,12 @@ export interface OrderStore {
 
   /** Returns an order; `null` if it does not exist. */
   get: (id: string) => Promise<Order | null>
-  /** Returns an order's history, newest first; `null` if the order does not exist. */
-  getHistory: (id: string) => Promise<HistoryEntry[] | null>
+  /**
+   * Returns an order's history, newest first; `null` if the order does not exist.
+   *
+   * @param tx reads in the caller's transaction
+   */
+  getHistory: (id: string, tx?: Queryable) => Promise<HistoryEntry[] | null>
   list: (filters: OrderFilters, slice: ListSlice) => Promise<OrderList>
   /** Returns the currencies in use, sorted. */
   listCurrencies: () => Promise<string[]>
