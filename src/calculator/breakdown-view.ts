@@ -1,10 +1,10 @@
-import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
+import { toMassUnit, withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import type { Calculation } from './calculator-data.js'
 import { getLineName } from './describe-trip.js'
 import type { Estimate, Factor } from './estimate-schema.js'
 import { FRAMEWORK_NAMES } from './factors/edition.js'
 import { getFuelName, type FuelType } from './factors/editions.js'
-import { convertKilograms, toMassUnit } from './units.js'
+import { convertKilograms } from './units.js'
 
 /**
  * Rounds parts so that they add up to their rounded total (largest remainder method).

@@ -1,6 +1,7 @@
 import {
   formatRoundedMass,
   MAX_DECIMALS,
+  toMassUnit,
   withUnit,
   type NumberFormatter,
 } from '../core/formatting/number-formatter.js'
@@ -13,7 +14,7 @@ import {
 import { buildCalculationSteps } from './calculation-steps.js'
 import type { Calculation } from './calculator-data.js'
 import { calculateEstimate } from './estimate.js'
-import { convertKilograms, toMassUnit } from './units.js'
+import { convertKilograms } from './units.js'
 
 const SCALE_OBJECTS = {
   person: { metres: 1.75, label: 'person' },

@@ -1,4 +1,3 @@
-import { MIN_TONNES_DISPLAY_KG } from '../core/formatting/number-formatter.js'
 import { getOwn } from '../core/validation/formats.js'
 
 /** Litres in one unit of volume; exact by definition (NIST Handbook 44, Appendix C). */
@@ -19,10 +18,6 @@ export const NAUTICAL_MILES_PER = {
 
 type VolumeUnit = keyof typeof LITRES_PER
 export type MassUnit = keyof typeof KILOGRAMS_PER
-
-/** The display unit for a mass. For a group of masses, pass the largest mass. */
-export const toMassUnit = (kilograms: number): MassUnit =>
-  kilograms < MIN_TONNES_DISPLAY_KG ? 'kg' : 't'
 
 export const convertKilograms = (kilograms: number, unit: MassUnit): number =>
   kilograms / KILOGRAMS_PER[unit]

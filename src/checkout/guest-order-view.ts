@@ -8,7 +8,7 @@ import {
   type PageFormat,
 } from '../core/formatting/number-formatter.js'
 import { MINUTE_MS } from '../core/time.js'
-import { findLatestAttempt, isUnresolved } from '../orders/attempt.js'
+import { canGuestCancel } from '../orders/attempt.js'
 import { isErased } from '../orders/erase-order.js'
 import { hasBeenPaid, type OrderStatus } from '../orders/order-status.js'
 import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
@@ -204,11 +204,5 @@ export function buildOrderView(
     canCancel: canGuestCancel(order, history) && (payment === null || !isReceived(payment)),
   }
 }
-
-/** Whether a guest may cancel an order: it is unpaid, and its credits are not bought, as far as known. */
-export const canGuestCancel = (order: Order, history: readonly HistoryEntry[]): boolean =>
-  order.status === 'pending' &&
-  order.orderSourceId === null &&
-  !isUnresolved(order, findLatestAttempt(history))
 
 export type OrderView = ReturnType<typeof buildOrderView>

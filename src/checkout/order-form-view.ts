@@ -57,10 +57,10 @@ const FIELD_NAMES: Record<OrderFormField, string> = {
   share: 'Share',
   name: 'Name',
   email: 'Email',
+  consent: 'Terms',
   company: 'Company',
   vatId: 'VAT ID',
   beneficiary: 'Name on the certificate',
-  consent: 'Terms',
 }
 
 /** How a price is made up, from the credits to the total. */

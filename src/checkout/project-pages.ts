@@ -1,12 +1,13 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { formatMoney } from '../core/formatting/number-formatter.js'
 import { truncateText } from '../core/formatting/text.js'
-import { getRequestNumbers } from '../core/http/locale.js'
+import { getDecimalSign, getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
+import { WHOLE_TRIP } from '../orders/share.js'
 import type { Project } from '../provider/offset-order.js'
 import { getProjectPath } from '../provider/paths.js'
-import { toFormQuery } from './ordered-trip.js'
-import { buildPortfolioView, getDrawing, getImagePath } from './portfolio-view.js'
+import { readTrip, toFormQuery } from './ordered-trip.js'
+import { buildCardPrice, buildPortfolioView, getDrawing, getImagePath } from './portfolio-view.js'
 import { requireOrdering } from './quotes.js'
 
 interface ProjectParams {
@@ -53,17 +54,36 @@ function getTripUrl({ headers }: FastifyRequest, origin: string): string | null 
     : null
 }
 
-/** The order form for the trip of a result, with a portfolio; `null` for other pages. */
-function getOrderUrl(tripUrl: string | null, portfolioId: number): string | null {
-  const [, type, query] = /^\/calculator\/(\w+)\?(.+)/.exec(tripUrl ?? '') ?? []
-  if (type === undefined) return null
-  const fields = Object.fromEntries(new URLSearchParams(query))
-  return `/offset?${toFormQuery({ type, ...fields }, { portfolioId, sharePercent: null })}`
-}
-
 /** The pages of the projects whose credits are sold, and their pictures. */
 const pages: FastifyPluginAsync = async (app) => {
   const { projectImages } = app
+
+  /**
+   * The order form for the trip of a result, with a portfolio, and its price. Like the result, it
+   * starts with one guest's part, unless the guest has chosen the whole trip. `null` if the guest
+   * does not come from a result.
+   */
+  async function buildOrderLink(
+    request: FastifyRequest<{ Querystring: { share?: string } }>,
+    tripUrl: string | null,
+    portfolioId: number,
+  ) {
+    const [, type, search] = /^\/calculator\/(\w+)\?(.+)/.exec(tripUrl ?? '') ?? []
+    const query = { type, ...Object.fromEntries(new URLSearchParams(search)) }
+    const decimalSign = getDecimalSign(request.headers['accept-language'])
+    const result = type === undefined ? null : readTrip(app.readPrefill, query, decimalSign)
+    if (result?.outcome !== 'valid') return null
+    const { guests = 1 } = result.trip.calculation.calculatorData
+    const isPart = guests > 1 && request.query.share !== 'whole'
+    const share = isPart ? { sharePercent: null, forGuests: 1 } : WHOLE_TRIP
+    const prices = await requireOrdering(app.quotes).list(result.trip, share)
+    const price = prices.find(({ portfolio }) => portfolio?.id === portfolioId)
+    return {
+      url: `/offset?${toFormQuery(result.fields, { portfolioId, ...share })}`,
+      price: price ? buildCardPrice(price.result).price : null,
+      isPart,
+    }
+  }
 
   async function findProject({ portfolioId, projectId }: ProjectParams) {
     const offers = await requireOrdering(app.quotes).listOffers()
@@ -75,7 +95,7 @@ const pages: FastifyPluginAsync = async (app) => {
     return { project, portfolio: offer.portfolio, paidPerTonne: offer.paidPerTonne }
   }
 
-  app.get<{ Params: ProjectParams }>(
+  app.get<{ Params: ProjectParams; Querystring: { share?: string } }>(
     '/projects/:portfolioId/:projectId',
     async (request, reply) => {
       const { project, portfolio, paidPerTonne } = await findProject(request.params)
@@ -97,7 +117,7 @@ const pages: FastifyPluginAsync = async (app) => {
             imagePath: getImagePath(projectImages, portfolio.id, project),
           },
           tripUrl,
-          orderUrl: getOrderUrl(tripUrl, portfolio.id),
+          order: await buildOrderLink(request, tripUrl, portfolio.id),
           facts: listFacts(project),
           portfolio,
           perTonne: formatMoney(paidPerTonne.amountMinor, paidPerTonne.currency),

@@ -1,7 +1,7 @@
 import { calculatePrice, type Amount, type Charge } from './amount.js'
 import { createNextVersion, type ChangeOutcome } from './change-order.js'
 import type { OrderStatus } from './order-status.js'
-import type { FieldChange, Order, OrderChanges } from './order.js'
+import type { FieldChange, HistoryEntry, Order, OrderChanges } from './order.js'
 
 const TONS_TOLERANCE = 1e-6
 
@@ -243,3 +243,9 @@ export function applyAttempt(
     extraChanges: [{ field: ATTEMPT_FIELD, from: previous, to: attempt }],
   })
 }
+
+/** Whether a guest may cancel an order: it is unpaid, and its credits are not bought, as far as known. */
+export const canGuestCancel = (order: Order, history: readonly HistoryEntry[]): boolean =>
+  order.status === 'pending' &&
+  order.orderSourceId === null &&
+  !isUnresolved(order, findLatestAttempt(history))

@@ -46,6 +46,9 @@ function showChoice() {
     const price = getPrice(share, option)
     if (price) setText(option.closest('li').querySelector('.price strong'), price)
   }
+  for (const project of document.querySelectorAll('#offers .projects a')) {
+    project.search = share?.value === 'whole' ? '?share=whole' : ''
+  }
   const name = portfolio?.closest('li').querySelector('bdi')?.textContent
   if (name) setText(document.getElementById('purchase-portfolio'), name)
 }
@@ -73,6 +76,7 @@ document.addEventListener('submit', (event) => {
 function markGuests() {
   const error = document.getElementById('guests-error')?.textContent
   const field = document.getElementById('guests-on-board')
+  setText(document.getElementById('guests-on-board-error'), error ?? '')
   if (error) field?.setAttribute('aria-invalid', 'true')
   else field?.removeAttribute('aria-invalid')
 }

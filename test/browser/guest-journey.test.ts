@@ -380,6 +380,7 @@ t.test('a submit moves the focus to the result, or to the first invalid field', 
   await page.goto(`${url}/calculator/distance`)
   const focused = () => page.evaluate(() => document.activeElement?.id)
   await page.locator('#distance').press('Enter')
+  await page.locator('.error:not(:empty)').first().waitFor()
   await page.waitForFunction(() => document.activeElement?.id === 'distance')
   t.same(
     await page.locator('.error:not(:empty)').allInnerTexts(),

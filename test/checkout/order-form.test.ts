@@ -158,7 +158,7 @@ t.test('missing fields are reported, and entered values are kept', async (t) => 
   const text = toText(page)
   t.match(
     text,
-    /There is a problem Enter your name Email must be an email address, such as ann@example\.com VAT ID must have at most 40 characters Agree to the terms to place the order/,
+    /There is a problem Enter your name Email must be an email address, such as ann@example\.com Agree to the terms to place the order VAT ID must have at most 40 characters/,
   )
   t.match(page.text, /<a href="#vatId">VAT ID must/)
   t.match(page.text, /<details class="order-options" open>\s*<summary>Company or other name/)

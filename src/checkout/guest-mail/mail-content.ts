@@ -161,7 +161,7 @@ export function buildMailContent(
     payment,
     receiptTitle: order.hasReceipt ? 'Receipt' : 'Order summary',
     receipt: buildReceipt(order),
-    total: order.total,
+    total: type === 'order_cancelled' ? 'Nothing to pay' : order.total,
     details: [
       ...toRow('Order', order.orderNumber),
       ...toRow('Ordered', order.placedOn),

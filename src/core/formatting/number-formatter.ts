@@ -62,24 +62,30 @@ export interface PageFormat {
   time: (timestamp: string) => string
 }
 
-/** From this mass, all pages, emails and certificates for guests show tonnes. */
-export const MIN_TONNES_DISPLAY_KG = 10_000
+const MIN_TONNES_KG = 10_000
+
+/**
+ * The unit in which pages, emails and certificates show a mass. For a group of masses, pass the
+ * largest one.
+ */
+export const toMassUnit = (kilograms: number): 'kg' | 't' =>
+  Math.round(kilograms) < MIN_TONNES_KG ? 'kg' : 't'
 
 /** Decimal places that show a mass in tonnes to the gram */
 const TONNE_DIGITS = 6
 
 /** A mass to the gram, in kg below ten tonnes and in tonnes otherwise. */
 export const formatMass = (kilograms: number, numbers: NumberFormatter): string =>
-  kilograms < MIN_TONNES_DISPLAY_KG
+  toMassUnit(kilograms) === 'kg'
     ? withUnit(numbers.exact(kilograms), 'kg')
     : withUnit(numbers.exact(Number((kilograms / 1000).toFixed(TONNE_DIGITS))), 't')
 
 /** A mass rounded for people: to three digits, or to a whole number from 100. */
 export function formatRoundedMass(kilograms: number, numbers: NumberFormatter): string {
-  const isTonnes = Math.round(kilograms) >= MIN_TONNES_DISPLAY_KG
-  const value = isTonnes ? kilograms / 1000 : kilograms
+  const unit = toMassUnit(kilograms)
+  const value = unit === 't' ? kilograms / 1000 : kilograms
   const rounded = value < 100 ? Number(value.toPrecision(3)) : Math.round(value)
-  return withUnit(numbers.exact(rounded), isTonnes ? 't' : 'kg')
+  return withUnit(numbers.exact(rounded), unit)
 }
 
 /**
