@@ -47,7 +47,7 @@ function showChoice() {
     if (price) setText(option.closest('li').querySelector('.price strong'), price)
   }
   for (const project of document.querySelectorAll('#offers .projects a')) {
-    project.search = share?.value === 'whole' ? '?share=whole' : ''
+    project.search = shares.length > 1 && share?.value === 'whole' ? '?share=whole' : ''
   }
   const name = portfolio?.closest('li').querySelector('bdi')?.textContent
   if (name) setText(document.getElementById('purchase-portfolio'), name)

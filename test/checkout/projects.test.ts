@@ -62,6 +62,27 @@ t.test('a portfolio is the same card next to a result and in the order form', as
   }
 })
 
+t.test('a project leads to the order form with its portfolio and the guest’s part', async (t) => {
+  const { url } = await startApp(t, offerCredits(await startProvider(t)))
+  const guest = createGuest(url)
+  const path = findLink(await guest.get(TRIP), '<bdi>Cook stoves')
+  const open = async (from: string | null, share = '') => {
+    const headers: Record<string, string> = from === null ? {} : { referer: url + from }
+    return (await fetch(url + path + share, { headers })).text()
+  }
+  const shared = `${RESULT}&guests=4`
+  t.match(await open(shared), /Buy for my part: US\$14\.20/)
+  t.match(await open(shared, '?share=whole'), /Buy for the whole trip: US\$56\.78/)
+  t.match(await open(RESULT), /Buy for the whole trip: US\$56\.78/)
+  const [, href = ''] = /href="(\/offset\?[^"]+)"/.exec(await open(shared)) ?? []
+  const form = await guest.get(href.replaceAll('&amp;', '&'))
+  t.equal(readForm(form).get('portfolioId'), '1')
+  t.match(toText(form), /Total US\$14\.20/)
+  for (const from of [null, '/', '/calculator/custom?amount=x', '/calculator/nothing?a=1', TRIP]) {
+    t.notMatch(await open(from), 'Buy for', from ?? 'without a referrer')
+  }
+})
+
 t.test('a project shows what the provider says of it, escaped, and nothing else', async (t) => {
   const hostile = '<img src=x onerror=alert(1)>'
   const { guest } = await offerProjects(t, () => [
