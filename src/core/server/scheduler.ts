@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 
@@ -15,6 +16,8 @@ declare module 'fastify' {
 export default fp(
   async (app) => {
     const closing = new AbortController()
+    // Each job waits for it.
+    setMaxListeners(0, closing.signal)
     const loops: Promise<void>[] = []
 
     async function loop(name: string, everyMs: number, job: () => Promise<void>): Promise<void> {
