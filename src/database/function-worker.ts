@@ -8,4 +8,6 @@ const functions = (await import(`../${module}${extname(import.meta.url)}`)) as R
   string,
   (argument: unknown) => unknown
 >
-parentPort?.postMessage(await functions[name]?.(argument))
+const run = functions[name]
+if (run === undefined) throw new Error(`${module} exports no ${name}`)
+parentPort?.postMessage(await run(argument))

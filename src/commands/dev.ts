@@ -1,4 +1,0 @@
-// Restarted by `npm run dev` when code, templates or static files change.
-import './build-assets.js'
-
-await import('../server.js')
