@@ -173,7 +173,8 @@ const decodeLine =
       : limitLength(text, field)
   }
 
-function toNumber(cell: unknown): number {
+/** Parses a number; `NaN` for any other cell. */
+export function toNumber(cell: unknown): number {
   if (typeof cell === 'number') return cell
   return typeof cell === 'string' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(cell.trim())
     ? Number(cell)

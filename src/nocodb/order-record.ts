@@ -63,11 +63,11 @@ function truncateHistory(history: RecordedEntry[]): RecordedEntry[] {
 export const serializeRecord = (record: OrderRecord): string =>
   JSON.stringify({ ...record, history: truncateHistory(record.history) })
 
-const isTimestamp = (value: unknown): boolean => !Number.isNaN(Date.parse(String(value)))
+const isTimestamp = (value: unknown): boolean =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value))
 
 const isHistoryEntry = (value: unknown): value is RecordedEntry =>
   isObject(value) &&
-  typeof value.at === 'string' &&
   isTimestamp(value.at) &&
   typeof value.by === 'string' &&
   Number.isSafeInteger(value.version) &&

@@ -2,6 +2,7 @@ import { isObject } from '../core/validation/formats.js'
 import {
   COLUMN_FIELDS,
   parseTimestamp,
+  toNumber,
   truncateToSecond,
   type Cells,
   type ColumnField,
@@ -193,7 +194,9 @@ export function createOrdersTable(
       const updatedAt = parseTimestamp(row.UpdatedAt)
       const conditions = [
         `(Id,eq,${row.Id})`,
-        version === '' ? `(${titles.version},blank)` : `(${titles.version},eq,${Number(version)})`,
+        version === ''
+          ? `(${titles.version},blank)`
+          : `(${titles.version},eq,${toNumber(version)})`,
         ...(updatedAt === null
           ? ['(UpdatedAt,blank)']
           : [

@@ -12,6 +12,7 @@ import {
   matchesWrittenValue,
   ORDER_FIELDS,
   parseTimestamp,
+  toNumber,
   type ColumnTitles,
   type OrderField,
   type Row,
@@ -152,7 +153,7 @@ const isTripEdited = (edits: FieldChange[]): boolean =>
 
 /** The version in a row; 0 for a row that Clearwake has not written. */
 function getRowVersion(row: Row, titles: ColumnTitles): number {
-  const version = Number(row[titles.version] ?? 0)
+  const version = toNumber(row[titles.version])
   return Number.isSafeInteger(version) && version > 0 ? version : 0
 }
 
