@@ -1,6 +1,6 @@
 import {
-  formatRoundedMass,
   MAX_DECIMALS,
+  roundMass,
   toMassUnit,
   withUnit,
   type NumberFormatter,
@@ -95,10 +95,7 @@ export function buildResultView(calculation: Calculation, numbers: NumberFormatt
     ...buildBreakdown(calculation, result, { unit, decimals }, numbers),
     /** The emissions as the trip of a petrol car; `null` below 100 m */
     comparison: describeCarTrip(toCarKilometres(co2eKg), numbers),
-    /** `207 kg for each of 8 guests`; `null` unless there are several guests */
-    perGuest: describeGuests(co2eKg, numbers, calculation.calculatorData.guests),
-    /** The part of one guest, with its unit */
-    part: formatRoundedMass(co2eKg / (calculation.calculatorData.guests ?? 1), numbers),
+    part: buildPart(co2eKg, numbers, calculation.calculatorData.guests),
     carFactor: numbers.exact(CAR_KG_CO2E_PER_KM),
     isWellToWake: calculation.calculatorType !== 'custom',
     warnings: result.warnings.map(({ message }) => message),
@@ -122,9 +119,14 @@ function describeCarTrip(km: number, numbers: NumberFormatter): string | null {
     : `Like driving ${formatTwoDigits(km / EARTH_CIRCUMFERENCE_KM, numbers)} times around the Earth in a petrol car`
 }
 
-function describeGuests(co2eKg: number, numbers: NumberFormatter, guests = 1): string | null {
+/** The part of one guest; `null` unless there are several guests. */
+function buildPart(co2eKg: number, numbers: NumberFormatter, guests = 1) {
   if (guests < 2 || co2eKg <= 0) return null
-  return `${formatRoundedMass(co2eKg / guests, numbers)} for each of ${numbers.whole(guests)} guests`
+  return {
+    mass: roundMass(co2eKg / guests, numbers),
+    guests: numbers.whole(guests),
+    comparison: describeCarTrip(toCarKilometres(co2eKg / guests), numbers),
+  }
 }
 
 const formatTwoDigits = (value: number, { significant }: NumberFormatter): string =>

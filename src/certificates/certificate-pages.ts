@@ -50,6 +50,7 @@ function requireCertificate(state: CertificateState | null): CertificateState {
   throw new Problem(
     404,
     'There is no certificate at this address. Check that the address is complete, scan the code again, or ask whoever gave it to you.',
+    { heading: 'We cannot find this certificate' },
   )
 }
 

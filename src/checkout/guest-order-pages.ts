@@ -46,7 +46,11 @@ const pages: FastifyPluginAsync = async (app) => {
     const id = await links.find(params.token)
     const order = id === null ? null : await store.get(id)
     if (order === null) {
-      throw new Problem(404, 'There is no order at this address. Check that the link is complete.')
+      throw new Problem(
+        404,
+        'There is no order at this address. Open the link in the email that we sent you.',
+        { heading: 'We cannot find this order' },
+      )
     }
     return order
   }

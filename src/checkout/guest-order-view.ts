@@ -122,8 +122,9 @@ interface ViewOptions {
   format: PageFormat
 }
 
-/** Only a certificate that was issued a moment ago is celebrated. */
-const CELEBRATION_MS = 5 * MINUTE_MS
+/** Whether a certificate was issued a moment ago, and is celebrated. */
+const isNew = ({ issuedAt }: Certificate): boolean =>
+  Date.now() - Date.parse(issuedAt) < 5 * MINUTE_MS
 
 /** The guest’s own certificate, which also shows what is not published. */
 function buildCertificateView(
@@ -131,12 +132,12 @@ function buildCertificateView(
   pdfProblem: string | null,
   format: PageFormat,
 ) {
-  const { code, issuedAt, content } = certificate
+  const { code, content } = certificate
   return {
     path: `/c/${code}`,
     number: getCertificateNumber(certificate),
     ...describeClaim(content, format.numbers),
-    isNew: Date.now() - Date.parse(issuedAt) < CELEBRATION_MS,
+    isNew: isNew(certificate),
     drawing: renderDrawingSvg(createDrawing(content.projects)),
     pdfProblem,
   }
@@ -162,8 +163,12 @@ export function buildOrderView(
       certificate !== null ||
       ((status === 'refunded' || status === 'cancelled') && !awaitsRefund(order, payment)),
     headline: { ...headline, name: headline.isGreeting ? firstName : null },
-    /** Whether an email with the certificate follows */
-    awaitsMail: hasMail && certificate === null && hasBeenPaid(status) && !isErased(order),
+    /** Whether the certificate is emailed, now or later */
+    isMailed:
+      hasMail &&
+      hasBeenPaid(status) &&
+      !isErased(order) &&
+      (certificate === null || isNew(certificate)),
     firstName,
     steps: buildSteps(order, history, options),
     certificate: certificate && buildCertificateView(certificate, pdfProblem, format),

@@ -41,12 +41,14 @@ function buildUnpaidHeadline(payment: Payment | null, from: PaymentReturn | null
       explanation: 'No money was taken. Your order is saved: start the payment again.',
     }
   }
-  const isStopped = from === 'stopped'
-  return {
-    tone: 'waiting',
-    title: 'Waiting for your payment',
-    explanation: `${isStopped ? 'Nothing has been charged. Your order is saved, and stays open until you pay or cancel it. ' : ''}${HOSTED_BY_STRIPE}`,
+  if (from === 'stopped') {
+    return {
+      tone: 'waiting',
+      title: 'You have not paid yet',
+      explanation: 'Nothing has been charged. Your order is saved: you can pay or cancel it later.',
+    }
   }
+  return { tone: 'waiting', title: 'Waiting for your payment', explanation: HOSTED_BY_STRIPE }
 }
 
 export interface PaymentView {

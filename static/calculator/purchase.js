@@ -31,8 +31,6 @@ function showChoice() {
   const portfolios = [...document.querySelectorAll('#offers [name=portfolio]')]
   const portfolio = restore('portfolio', portfolios)
   const share = restore('share', shares)
-  const figure = document.querySelector('.bar-figure strong')
-  if (share) setText(figure, figure.dataset[share.value])
   const url = new URL(portfolio?.dataset.url ?? link.dataset.url, location.href)
   if (share?.value === 'part') url.searchParams.set('forGuests', '1')
   link.href = url.pathname + url.search

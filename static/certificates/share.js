@@ -1,22 +1,20 @@
 // The button that shares a certificate, or copies its address where browsers cannot share.
 
-const MESSAGE_DURATION_MS = 4000
+import { copyLink } from '../shared/copy-link.js'
+
+/** Shares a certificate. Returns what happened, for screen readers. */
+async function shareCertificate(button) {
+  const { share: path } = button.dataset
+  if (!navigator.share) {
+    return copyLink(button, path, 'Copy the link of the certificate’s page')
+  }
+  const url = new URL(path, location.href).href
+  // Rejected if the person closes the dialog.
+  await navigator.share({ title: 'Carbon credit retirement certificate', url }).catch(() => {})
+  return ''
+}
 
 document.addEventListener('click', async ({ target }) => {
-  const button = target.closest?.('[data-share]')
-  if (!button) return
-  const { share: url } = button.dataset
-  if (navigator.share) {
-    // Rejected if the person closes the dialog.
-    await navigator.share({ title: document.title, url }).catch(() => {})
-    return
-  }
-  const message = document.querySelector('#share-message')
-  try {
-    await navigator.clipboard.writeText(url)
-    message.textContent = 'Link copied'
-  } catch {
-    message.textContent = 'Copy the link from the address bar'
-  }
-  setTimeout(() => (message.textContent = ''), MESSAGE_DURATION_MS)
+  if (!target.matches('[data-share]')) return
+  document.getElementById('share-result').textContent = await shareCertificate(target)
 })

@@ -1,5 +1,6 @@
 // The order page: follows the order until it is final, shares the certificate, prints the receipt.
 
+import '../certificates/share.js'
 import { copyLink } from '../shared/copy-link.js'
 
 const MAX_DELAY_MS = 5 * 60_000
@@ -43,19 +44,12 @@ document.addEventListener('visibilitychange', () =>
 addEventListener('online', check)
 schedule()
 
-async function copy(button, path, otherwise) {
-  document.getElementById('share-result').textContent = await copyLink(button, path, otherwise)
-}
-
-async function share(button) {
-  const { share: path } = button.dataset
-  if (!('share' in navigator)) return copy(button, path, 'Copy the link of the certificate’s page')
-  const url = new URL(path, location.href).href
-  await navigator.share({ title: 'Carbon credit retirement certificate', url }).catch(() => {})
+async function copy(button) {
+  const result = await copyLink(button, button.dataset.copyLink)
+  document.getElementById('share-result').textContent = result
 }
 
 document.addEventListener('click', ({ target }) => {
-  if (target.matches('[data-share]')) void share(target)
-  if (target.matches('[data-copy-link]')) void copy(target, target.dataset.copyLink)
+  if (target.matches('[data-copy-link]')) void copy(target)
   if (target.matches('[data-print]')) print()
 })

@@ -44,7 +44,7 @@ async function getPdf(url: string): Promise<{ status: number; headers: Headers; 
 /** Waits until an order has another certificate; returns its path. */
 const waitForNext = (guest: Guest, path: string, previous: string): Promise<string> =>
   waitFor(async () => {
-    const link = findLink(await guest.get(path), 'View certificate')
+    const link = findLink(await guest.get(path), 'View the page')
     return link !== '' && link !== previous && link
   })
 
@@ -178,7 +178,7 @@ t.test('a restored order got a second certificate with another vessel', async (t
   await ann.call('PATCH', '/api/admin/orders/1', { vesselName: 'Black Pearl' })
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'fulfilled' })
   await settle()
-  t.equal(findLink(await guest.get(path), 'View certificate'), certificate)
+  t.equal(findLink(await guest.get(path), 'View the page'), certificate)
   const page = await guest.get(certificate)
   t.equal(page.status, 200)
   t.notMatch(page.text, /Black Pearl/)
@@ -193,7 +193,7 @@ t.test('an order that was placed again kept the certificate of its lost order', 
   await ann.post('/admin/orders/1/fulfilment/reset', { lostProviderId: '1' })
   await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: '1' })
   t.equal((await guest.get(certificate)).status, 410, 'the ID that was given up is no evidence')
-  t.notMatch(toText(await guest.get(path)), /View certificate/)
+  t.notMatch(toText(await guest.get(path)), /View the page/)
 })
 
 t.test('a certificate contradicted the provider’s record', async (t) => {
@@ -213,7 +213,7 @@ t.test('a certificate contradicted the provider’s record', async (t) => {
     () => app.database.query("SELECT state, failures FROM outbox WHERE queue = 'certificate'"),
     [{ state: 'pending', failures: 1 }],
   )
-  t.notMatch(toText(await guest.get(path)), /View certificate/)
+  t.notMatch(toText(await guest.get(path)), /View the page/)
   record.tons = 2
   await skipPauses(app)
   await waitForCertificate(guest, path)

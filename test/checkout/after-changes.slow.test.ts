@@ -129,7 +129,7 @@ t.test('a certificate lists the projects of the portfolio that was bought', asyn
   provider.portfolios.splice(0, 1, { ...first, name: 'Coal phase-out', projects })
   await ann.call('PATCH', ORDER, { retirement: RETIREMENT })
   const after = await waitFor(async () => {
-    const link = findLink(await guest.get(path), 'View certificate')
+    const link = findLink(await guest.get(path), 'View the page')
     return link !== '' && link !== before && link
   })
   const text = toText(await guest.get(after))
@@ -156,7 +156,7 @@ t.test('a corrected mass replaces the certificate of an entered retirement', asy
   const before = await waitForCertificate(guest, path)
   await ann.call('PATCH', ORDER, { co2eKg: 1000 })
   const after = await waitFor(async () => {
-    const link = findLink(await guest.get(path), 'View certificate')
+    const link = findLink(await guest.get(path), 'View the page')
     return link !== '' && link !== before && link
   })
   t.match(toText(await guest.get(after)), /[Cc]arbon credits for 1,000 kg of CO₂e/)

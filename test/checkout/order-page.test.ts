@@ -85,7 +85,7 @@ t.test('the certificate comes first, then the progress and the receipt', async (
   const page = await guest.get(path)
   t.match(
     toText(page),
-    /Your certificate is ready, Ann \. Carbon credits for 2,000 kg of CO₂e have been retired for you\. .*View certificate.*Carbon credit retirement certificate Ann Example has funded.* 2,000 kg of CO₂e.*Download PDF Share.*Progress.*Receipt .*Payment received \d/,
+    /Your certificate is ready, Ann \. Carbon credits for 2,000 kg of CO₂e have been retired for you\. .*Carbon credit retirement certificate Ann Example has funded.* 2,000 kg of CO₂e.*Download PDF Share.*Progress.*Receipt .*Payment received \d/,
   )
   t.equal(findLink(page, 'Download PDF'), `${path}/certificate.pdf`)
   t.match(page.text, `data-share="${certificate}"`)

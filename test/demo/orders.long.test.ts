@@ -224,7 +224,7 @@ t.test('the demo command seeds its own data directory', async (t) => {
   const { total } = await store.list({}, { sort: '-placedAt', offset: 0, limit: 1 })
   t.equal(total, 4_001, 'with the order of a guest')
   const [, guestOrder = ''] = /Guest's order +(\S+)/.exec(output) ?? []
-  await waitFor(async () => (await (await fetch(guestOrder)).text()).includes('View certificate'))
+  await waitFor(async () => (await (await fetch(guestOrder)).text()).includes('View the page'))
 
   await stop()
   const { id } = (await addGuestOrder(store)) ?? {}

@@ -103,11 +103,11 @@ t.test('an order by invoice is placed, certified and emailed once', async (t) =>
   t.equal(provider.ledger.orders.length, 1)
   await waitForEqual(t, () => getSubjects('ann@example.com'), ALL_MAILS('CW-000001'))
   const certificate = await waitFor(
-    async () => findLink(await guest.get(path), 'View certificate') || null,
+    async () => findLink(await guest.get(path), 'View the page') || null,
   )
   for (const client of [guest, other]) t.equal((await client.get(certificate)).status, 200)
   // Both processes see all changes, and process the events of them.
-  await waitFor(async () => findLink(await other.get(path), 'View certificate') || null)
+  await waitFor(async () => findLink(await other.get(path), 'View the page') || null)
   await settle()
   t.match(await countMessages(), {
     'order.created': 1,

@@ -45,7 +45,7 @@ export const waitForStatus = (client: PageClient, id: string, status: string): P
 
 /** Waits until the page of an order has a certificate; returns the path of the certificate. */
 export const waitForCertificate = (guest: Guest, path: string): Promise<string> =>
-  waitFor(async () => findLink(await guest.get(path), 'View certificate') || null)
+  waitFor(async () => findLink(await guest.get(path), 'View the page') || null)
 
 /** Orders, pays, and waits for the certificate of order `id`. */
 export async function orderCertificate(

@@ -81,11 +81,17 @@ export const formatMass = (kilograms: number, numbers: NumberFormatter): string 
     : withUnit(numbers.exact(Number((kilograms / 1000).toFixed(TONNE_DIGITS))), 't')
 
 /** A mass rounded for people: to three digits, or to a whole number from 100. */
-export function formatRoundedMass(kilograms: number, numbers: NumberFormatter): string {
+export function roundMass(kilograms: number, numbers: NumberFormatter) {
   const unit = toMassUnit(kilograms)
   const value = unit === 't' ? kilograms / 1000 : kilograms
   const rounded = value < 100 ? Number(value.toPrecision(3)) : Math.round(value)
-  return withUnit(numbers.exact(rounded), unit)
+  return { value: numbers.exact(rounded), unit }
+}
+
+/** Same as `roundMass`, as text. */
+export function formatRoundedMass(kilograms: number, numbers: NumberFormatter): string {
+  const { value, unit } = roundMass(kilograms, numbers)
+  return withUnit(value, unit)
 }
 
 /**

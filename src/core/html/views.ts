@@ -152,10 +152,10 @@ const isTransient = (statusCode: number): boolean => statusCode === 429 || statu
  * the layout of the portal and, if the error is transient, a way to retry.
  */
 export function buildErrorPage(problem: Problem, request: FastifyRequest) {
-  const { statusCode, message, members } = problem
+  const { statusCode, heading, message, members } = problem
   const { id, url, method } = request
   const fallback = statusCode >= 500 ? 'Something went wrong' : 'The request failed'
-  const title = TITLES[statusCode] ?? fallback
+  const title = heading ?? TITLES[statusCode] ?? fallback
   if (!isInAdminScope(url)) {
     return {
       views: { page: 'errors/error', fragment: 'errors/_failure' },

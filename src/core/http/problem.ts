@@ -71,6 +71,8 @@ interface Progress {
 }
 
 interface Extras {
+  /** Title of the page, instead of that of the status */
+  heading?: string
   errors?: FieldError[]
   headers?: Record<string, string>
   /** Extension members (RFC 9457, section 3.2) */
@@ -84,15 +86,17 @@ export class Problem extends Error {
   override readonly name: string = 'Problem'
   readonly statusCode: number
   readonly title: string
+  readonly heading: string | undefined
   readonly errors: FieldError[] | undefined
   readonly headers: Record<string, string>
   readonly members: NonNullable<Extras['members']>
 
   constructor(statusCode: number, detail: string, extras: Extras = {}) {
-    const { errors, headers = {}, members = {}, cause } = extras
+    const { heading, errors, headers = {}, members = {}, cause } = extras
     super(detail, cause === undefined ? {} : { cause })
     this.statusCode = statusCode
     this.title = STATUS_CODES[statusCode] ?? 'Error'
+    this.heading = heading
     this.errors = errors
     this.headers = headers
     this.members = members
