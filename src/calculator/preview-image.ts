@@ -64,7 +64,7 @@ const measureText = (text: string): number =>
  *
  * @param width in pixels; as are `largest` and `smallest`, the sizes of the font
  */
-function fitLine(
+export function fitLine(
   text: string,
   { width, largest, smallest }: { width: number; largest: number; smallest: number },
 ): { text: string; size: number } | null {

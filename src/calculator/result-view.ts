@@ -122,10 +122,12 @@ function describeCarTrip(km: number, numbers: NumberFormatter): string | null {
 /** The part of one guest; `null` unless there are several guests. */
 function buildPart(co2eKg: number, numbers: NumberFormatter, guests = 1) {
   if (guests < 2 || co2eKg <= 0) return null
+  const partKg = co2eKg / guests
   return {
-    mass: roundMass(co2eKg / guests, numbers),
+    co2eKg: partKg,
+    mass: roundMass(partKg, numbers),
     guests: numbers.whole(guests),
-    comparison: describeCarTrip(toCarKilometres(co2eKg / guests), numbers),
+    comparison: describeCarTrip(toCarKilometres(partKg), numbers),
   }
 }
 

@@ -1,12 +1,13 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import type { PageFormat } from '../core/formatting/number-formatter.js'
+import { fitLine, renderPng } from '../calculator/preview-image.js'
+import { getNumberFormatter, type PageFormat } from '../core/formatting/number-formatter.js'
 import { createQrMatrix, renderSvg, toSvgDataUrl } from '../core/html/qr-image.js'
 import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import { arePortfoliosPublic, getProjectPath } from '../provider/paths.js'
 import { createDrawing, renderDrawingSvg } from './certificate-drawing.js'
 import { getCertificateNumber, toPublished, type Certificate } from './certificate.js'
-import { describeCertificate } from './describe-certificate.js'
+import { describeCertificate, describeClaim } from './describe-certificate.js'
 import type { CertificateState } from './order-certificates.js'
 
 /** Quiet zone, in modules (ISO/IEC 18004, section 9.1) */
@@ -132,6 +133,7 @@ const pages: FastifyPluginAsync = async (app) => {
       { page: 'certificates/certificate' },
       {
         certificate: view,
+        image: `${view.url}/preview.png`,
         pdf: pdfProblem === null ? `/c/${certificate.code}.pdf` : null,
         pdfProblem,
       },
@@ -143,6 +145,25 @@ const pages: FastifyPluginAsync = async (app) => {
     { config: { rateLimit } },
     async ({ params }, reply) =>
       sendCertificatePdf(reply, await certificates.find(params.code), false),
+  )
+
+  /** The image that apps show next to a shared link (Open Graph); it shows no names. */
+  app.get<CertificateRoute>(
+    '/c/:code/preview.png',
+    { config: { rateLimit } },
+    async ({ params }, reply) => {
+      const state = requireCertificate(await certificates.find(params.code))
+      if (state.withdrawal !== null) return showWithdrawn(reply, state)
+      const { certificate } = state
+      const { content } = certificate
+      const image = await app.view('certificates/preview-image', {
+        ...describeClaim(content, getNumberFormatter('en-GB')),
+        drawing: renderDrawingSvg(createDrawing(content.projects)),
+        brand: fitLine(app.brand.name, { width: 1056, largest: 34, smallest: 22 }),
+      })
+      setPublicHeaders(reply, certificate)
+      return reply.type('image/png').send(await renderPng(image))
+    },
   )
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { PNG } from 'pngjs'
 import t, { type Test } from 'tap'
 import { createDrawing } from '../../src/certificates/certificate-drawing.js'
 import { openCertificateFonts } from '../../src/certificates/certificate-fonts.js'
@@ -104,6 +105,12 @@ t.test('a published certificate says who, how much, how and when', async (t) => 
   const portal = await ann.get('/admin/orders/1')
   t.match(portal.text, `href="${certificate}"`)
 
+  const [, image = ''] = /property="og:image" content="([^"]+)"/.exec(page.text) ?? []
+  t.equal(image, `${url}${certificate}/preview.png`)
+  const { width, height } = PNG.sync.read(Buffer.from(await (await fetch(image)).arrayBuffer()))
+  t.same([width, height], [1200, 630])
+  t.equal((await guest.get(`${certificate}x/preview.png`)).status, 404)
+
   const { status, headers } = await getPdf(url + findLink(page, 'Download PDF'))
   t.equal(status, 200)
   t.equal(headers.get('content-type'), 'application/pdf')
@@ -193,6 +200,7 @@ t.test('an order that was placed again kept the certificate of its lost order', 
   await ann.post('/admin/orders/1/fulfilment/reset', { lostProviderId: '1' })
   await ann.call('PATCH', '/api/admin/orders/1', { orderSourceId: '1' })
   t.equal((await guest.get(certificate)).status, 410, 'the ID that was given up is no evidence')
+  t.equal((await guest.get(`${certificate}/preview.png`)).status, 410)
   t.notMatch(toText(await guest.get(path)), /View the page/)
 })
 
