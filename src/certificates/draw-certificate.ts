@@ -211,8 +211,9 @@ function drawPanel(pdf: TaggedPdf, top: number, height: number): void {
   })
 }
 
-const LABEL = { sizes: [8], colour: COLOURS.muted } as const
+const LABEL = { sizes: [9], colour: COLOURS.muted } as const
 const VALUE = { sizes: [10.5, 9.5, 8.5], colour: COLOURS.ink } as const
+const LIST_LINE = { sizes: [9.5], colour: COLOURS.ink } as const
 
 /** A fact with its text broken into lines. */
 interface Cell {
@@ -254,7 +255,7 @@ function layOutFacts(pdf: TaggedPdf, getParent: () => PdfElement, facts: readonl
   function layOutList({ label, lines }: Fact): Block[] {
     const columns = [3, 2].find((count) => {
       const width = (INNER_WIDTH - (count - 1) * COLUMN_GAP) / count
-      return lines.every((line) => setText(line, { ...VALUE, width, sizes: [8.5] }).lineCount === 1)
+      return lines.every((line) => setText(line, { ...LIST_LINE, width }).lineCount === 1)
     })
     const count = Math.min(columns ?? 1, lines.length)
     const width = (INNER_WIDTH - (count - 1) * COLUMN_GAP) / count
@@ -262,9 +263,7 @@ function layOutFacts(pdf: TaggedPdf, getParent: () => PdfElement, facts: readonl
     const getItem = deferElement(pdf, getList, 'LI')
     const rows: Block[] = []
     for (let i = 0; i < lines.length; i += count) {
-      const values = lines
-        .slice(i, i + count)
-        .map((line) => setText(line, { ...VALUE, width, sizes: [8.5] }))
+      const values = lines.slice(i, i + count).map((line) => setText(line, { ...LIST_LINE, width }))
       const isLast = i + count >= lines.length
       rows.push({
         height: Math.max(...values.map(({ height }) => height)) + (isLast ? ROW_GAP : 1),
