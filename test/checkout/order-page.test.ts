@@ -90,6 +90,8 @@ t.test('the certificate comes first, then the progress and the receipt', async (
   t.equal(findLink(page, 'Download PDF'), `${path}/certificate.pdf`)
   t.match(page.text, `data-share="${certificate}"`)
   t.match(page.text, 'class="order-state done celebrated"', 'celebrates a new certificate')
+  const missing = await guest.get(`${certificate}x`)
+  t.match(missing.text, /We cannot find this certificate.*mailto:hello@harbour\.example/s)
 })
 
 t.test('an erased or unusual name is not used to greet', async (t) => {
@@ -216,7 +218,10 @@ t.test('a link opens its order only, and others look all the same', async (t) =>
     }
   }
   t.equal(pages.size, 1)
-  t.match([...pages][0], /There is no order at this address/)
+  t.match(
+    [...pages][0],
+    /<h1>We cannot find this order<\/h1>\s*<p>There is no order at this address/,
+  )
   const post = await guest.post('/o/AAAAAAAAAAAAAAAAAAAAAA/cancel', new URLSearchParams())
   t.equal(post.status, 404)
 })
