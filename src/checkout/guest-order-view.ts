@@ -167,6 +167,7 @@ export function buildOrderView(
     isMailed:
       hasMail &&
       hasBeenPaid(status) &&
+      status !== 'refunded' &&
       !isErased(order) &&
       (certificate === null || isNew(certificate)),
     firstName,
