@@ -11,7 +11,7 @@ export interface OfferedPortfolio {
   drawings: string[]
   /** Picture of a project on this service; `null` if there is none */
   imagePath: string | null
-  /** Avoidance or removal, standards and places, as far as they are known */
+  /** Lowest price, avoidance or removal, standards and places, as far as they are known */
   traits: string[]
   /** With the paths of their pages, and their shares of the portfolio as far as they are known */
   projects: { name: string; path: string; share: string | null }[]

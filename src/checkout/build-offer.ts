@@ -2,7 +2,7 @@ import type { FindOffsetOffer, FindTripPrice, OfferedPortfolio } from '../calcul
 import { WHOLE_TRIP, type Share } from '../orders/share.js'
 import type { ProjectImages } from '../provider/project-images.js'
 import { toTripFields, type TripFields } from './ordered-trip.js'
-import { buildCardPrice, buildPortfolioView } from './portfolio-view.js'
+import { buildCardPrice, buildPortfolioView, findLowestPrice } from './portfolio-view.js'
 import { describeNoPrice } from './prices.js'
 import type { OfferPrice, Quotes } from './quotes.js'
 
@@ -17,10 +17,13 @@ export const createOfferFinder = (
   quotes: Quotes,
   images: ProjectImages | null,
 ): FindOffsetOffer => {
-  const toOfferedPortfolio = ({ portfolio, result }: OfferPrice): OfferedPortfolio[] =>
+  const toOfferedPortfolio = (
+    { portfolio, result }: OfferPrice,
+    lowestId: number | null,
+  ): OfferedPortfolio[] =>
     portfolio === null || portfolio.name === ''
       ? []
-      : [{ ...buildPortfolioView(portfolio, images), ...buildCardPrice(result) }]
+      : [{ ...buildPortfolioView(portfolio, images, lowestId), ...buildCardPrice(result) }]
 
   return async ({ calculation, source }) => {
     const fields: TripFields =
@@ -32,9 +35,12 @@ export const createOfferFinder = (
     const first = prices[0]?.result
     const { guests = 1 } = calculation.calculatorData
     const parts = guests > 1 ? await quotes.listQuickly(trip, ONE_GUEST) : null
+    const lowestId = findLowestPrice(parts ?? prices)
     return {
       fields,
-      portfolios: prices.flatMap(toOfferedPortfolio).slice(0, MAX_PORTFOLIOS),
+      portfolios: prices
+        .flatMap((price) => toOfferedPortfolio(price, lowestId))
+        .slice(0, MAX_PORTFOLIOS),
       price: first === undefined ? null : buildCardPrice(first).price,
       partPrices: Object.fromEntries(
         (parts ?? []).map(({ portfolio, result }) => [

@@ -17,7 +17,7 @@ import {
   type ShareKind,
 } from './order-form.js'
 import type { OrderedTrip, TripFields } from './ordered-trip.js'
-import { buildCardPrice, buildPortfolioView } from './portfolio-view.js'
+import { buildCardPrice, buildPortfolioView, findLowestPrice } from './portfolio-view.js'
 import { describeNoPrice, type Price } from './prices.js'
 import type { OfferPrice, QuoteResult } from './quotes.js'
 
@@ -116,11 +116,12 @@ export function buildOrderFormView(
     : { ...(portfolioId && { portfolioId }), ...(share && { share }) }
   const quoted = result?.outcome === 'quoted' ? result : null
   const selectedId = quoted?.quote.portfolio?.id ?? form.portfolioId ?? prices[0]?.portfolio?.id
+  const lowestId = findLowestPrice(prices)
   const portfolios = prices.flatMap(({ portfolio, result: price }) =>
     portfolio === null
       ? []
       : {
-          ...buildPortfolioView(portfolio, images),
+          ...buildPortfolioView(portfolio, images, lowestId),
           ...buildCardPrice(price),
           hasPrice: form.share !== null,
           isSelected: portfolio.id === selectedId,

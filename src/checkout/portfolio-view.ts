@@ -1,10 +1,12 @@
 import type { OfferedPortfolio } from '../calculator/result-page.js'
 import { formatMoney, getNumberFormatter } from '../core/formatting/number-formatter.js'
 import { truncateText } from '../core/formatting/text.js'
+import type { Amount } from '../orders/amount.js'
 import type { Project } from '../provider/offset-order.js'
 import { getProjectPath } from '../provider/paths.js'
 import type { ProjectImages } from '../provider/project-images.js'
 import type { Offer, PriceResult } from './prices.js'
+import type { OfferPrice, TonneOffer } from './quotes.js'
 
 type OfferPortfolio = NonNullable<Offer['portfolio']>
 
@@ -53,18 +55,43 @@ function describeMethods(projects: readonly Project[]): string | null {
   return methods.has('removal') ? 'Removal' : 'Avoidance'
 }
 
-/** The different values, such as `Kenya, Mexico and 2 more`; `null` if there are none. */
+/** The different values, such as `Kenya, Mexico` or `Kenya and 2 more`; `null` if there are none. */
 function listDifferent(values: (string | null | undefined)[]): string | null {
   const different = [...new Set(values.filter((value) => value != null))]
-  const listed = different.slice(0, MAX_LISTED).join(', ')
-  const others = different.length - MAX_LISTED
-  return others > 0 ? `${listed} and ${others} more` : listed || null
+  return different.length > MAX_LISTED
+    ? `${different[0]} and ${different.length - 1} more`
+    : different.join(', ') || null
 }
 
-/** What a card shows of a portfolio besides its price. Text is the provider's: untrusted. */
+const getAmount = (offer: OfferPrice | TonneOffer): Amount | null => {
+  if ('paidPerTonne' in offer) return offer.paidPerTonne
+  return offer.result.outcome === 'priced' ? offer.result.price : null
+}
+
+/**
+ * The ID of the portfolio that costs the least for the same mass; `null` if there is not clearly
+ * one, such as with a minimum that several portfolios share, or with several currencies.
+ */
+export function findLowestPrice(offers: readonly (OfferPrice | TonneOffer)[]): number | null {
+  const priced = offers.flatMap((offer) => {
+    const amount = getAmount(offer)
+    return amount === null ? [] : { ...amount, id: offer.portfolio?.id ?? null }
+  })
+  const [lowest, next] = priced.toSorted((a, b) => a.amountMinor - b.amountMinor)
+  if (lowest === undefined || next === undefined) return null
+  const isComparable = priced.every(({ currency }) => currency === lowest.currency)
+  return isComparable && lowest.amountMinor < next.amountMinor ? lowest.id : null
+}
+
+/**
+ * What a card shows of a portfolio besides its price. Text is the provider's: untrusted.
+ *
+ * @param lowestId the portfolio with the lowest price, if there is one
+ */
 export function buildPortfolioView(
   { id, name, description, projects }: OfferPortfolio,
   images: ProjectImages | null,
+  lowestId: number | null,
 ): Omit<OfferedPortfolio, 'price' | 'perTonne'> {
   const named = projects.filter((project) => project.name !== '')
   const pictured = named.find((project) => getImagePath(images, id, project) !== null)
@@ -78,6 +105,7 @@ export function buildPortfolioView(
     ),
     imagePath: pictured === undefined ? null : getImagePath(images, id, pictured),
     traits: [
+      id === lowestId ? 'Lowest price' : null,
       describeMethods(named),
       listDifferent(named.map(({ standard }) => standard)),
       listDifferent(named.map(({ country }) => country && truncateText(country, 60))),

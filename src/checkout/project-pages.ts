@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { formatMoney } from '../core/formatting/number-formatter.js'
+import { formatMoney, formatRoundedMass } from '../core/formatting/number-formatter.js'
 import { truncateText } from '../core/formatting/text.js'
 import { getDecimalSign, getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
@@ -7,7 +7,14 @@ import { WHOLE_TRIP } from '../orders/share.js'
 import type { Project } from '../provider/offset-order.js'
 import { getProjectPath } from '../provider/paths.js'
 import { readTrip, toFormQuery } from './ordered-trip.js'
-import { buildCardPrice, buildPortfolioView, getDrawing, getImagePath } from './portfolio-view.js'
+import { createPriceTerms } from './checkout-config.js'
+import {
+  buildCardPrice,
+  buildPortfolioView,
+  findLowestPrice,
+  getDrawing,
+  getImagePath,
+} from './portfolio-view.js'
 import { requireOrdering } from './quotes.js'
 
 interface ProjectParams {
@@ -31,16 +38,14 @@ interface Fact {
   url?: string | undefined
 }
 
-/** What the provider says about a project; nothing else is shown. */
-function listFacts({ country, kind, method, standard, vintage, ...project }: Project): Fact[] {
-  const { registry, registryUrl, url } = project
+/** What the provider says about a project, besides its type and place; nothing else is shown. */
+function listFacts(project: Project): Fact[] {
+  const { method, standard, vintage, registry, registryUrl, url } = project
   const facts: { name: string; value?: string | null | undefined; url?: string | undefined }[] = [
-    { name: 'Where', value: country },
-    { name: 'Type', value: kind },
     { name: 'What it does', value: method && METHOD_NAMES[method] },
-    { name: 'Standard', value: standard },
+    { name: 'Certified under', value: standard },
     { name: 'Year of the credits', value: vintage },
-    { name: 'Registry', value: registry ?? toHost(registryUrl), url: registryUrl },
+    { name: 'Listed in', value: registry ?? toHost(registryUrl), url: registryUrl },
     { name: 'Website', value: toHost(url), url },
   ]
   return facts.filter((fact): fact is Fact => fact.value != null)
@@ -57,6 +62,7 @@ function getTripUrl({ headers }: FastifyRequest, origin: string): string | null 
 /** The pages of the projects whose credits are sold, and their pictures. */
 const pages: FastifyPluginAsync = async (app) => {
   const { projectImages } = app
+  const getTerms = createPriceTerms(app.config)
 
   /**
    * The order form for the trip of a result, with a portfolio, and its price. Like the result, it
@@ -77,10 +83,11 @@ const pages: FastifyPluginAsync = async (app) => {
     const isPart = guests > 1 && request.query.share !== 'whole'
     const share = isPart ? { sharePercent: null, forGuests: 1 } : WHOLE_TRIP
     const prices = await requireOrdering(app.quotes).list(result.trip, share)
-    const price = prices.find(({ portfolio }) => portfolio?.id === portfolioId)
+    const price = prices.find(({ portfolio }) => portfolio?.id === portfolioId)?.result
     return {
       url: `/offset?${toFormQuery(result.fields, { portfolioId, ...share })}`,
-      price: price ? buildCardPrice(price.result).price : null,
+      price: price ? buildCardPrice(price).price : null,
+      co2eKg: price?.outcome === 'priced' ? price.price.co2eKg : null,
       isPart,
     }
   }
@@ -99,10 +106,11 @@ const pages: FastifyPluginAsync = async (app) => {
     '/projects/:portfolioId/:projectId',
     async (request, reply) => {
       const { project, portfolio, paidPerTonne } = await findProject(request.params)
-      const { percent } = getRequestNumbers(request)
-      const { name, description } = project
-      const toShare = (share?: number) => (share === undefined ? null : percent(share))
+      const numbers = getRequestNumbers(request)
+      const { name, description, share = 1 } = project
+      const toShare = (share?: number) => (share === undefined ? null : numbers.percent(share))
       const tripUrl = getTripUrl(request, app.publicBaseUrl())
+      const order = await buildOrderLink(request, tripUrl, portfolio.id)
       return reply.renderView(
         { page: 'checkout/project' },
         {
@@ -117,7 +125,15 @@ const pages: FastifyPluginAsync = async (app) => {
             imagePath: getImagePath(projectImages, portfolio.id, project),
           },
           tripUrl,
-          order: await buildOrderLink(request, tripUrl, portfolio.id),
+          order,
+          /** What the order buys, and what comes from this project if that is not all of it */
+          masses:
+            order?.co2eKg == null || share === 1
+              ? null
+              : {
+                  total: formatRoundedMass(order.co2eKg, numbers),
+                  project: formatRoundedMass(order.co2eKg * share, numbers),
+                },
           facts: listFacts(project),
           portfolio,
           perTonne: formatMoney(paidPerTonne.amountMinor, paidPerTonne.currency),
@@ -150,14 +166,23 @@ const pages: FastifyPluginAsync = async (app) => {
   // What guests buy, from whom, and what they get.
   app.get('/carbon-credits', async (request, reply) => {
     const quotes = requireOrdering(app.quotes)
-    const { REFUND_POLICY, TERMS_URL, ORDERSOURCE_NAME, SERVICE_FEE_PERCENT } = app.config
+    const { REFUND_POLICY, TERMS_URL, ORDERSOURCE_NAME, SERVICE_FEE_PERCENT, CURRENCY } = app.config
     const offers = (await quotes.listOffersQuickly()) ?? []
+    const currencies = new Set(offers.map(({ paidPerTonne }) => paidPerTonne.currency))
+    const smallestPrices = [...(currencies.size > 0 ? currencies : [CURRENCY])].flatMap(
+      (currency) => {
+        const { minimumMinor } = getTerms(currency)
+        return minimumMinor > 0 ? formatMoney(minimumMinor, currency) : []
+      },
+    )
+    const lowestId = findLowestPrice(offers)
     return reply.renderView(
       { page: 'checkout/carbon-credits' },
       {
         providerName: ORDERSOURCE_NAME,
         hasProvider: app.orderSource !== null,
         feePercent: SERVICE_FEE_PERCENT,
+        smallestPrice: smallestPrices.join(' or '),
         refundPolicy: REFUND_POLICY,
         termsUrl: TERMS_URL,
         tripUrl: getTripUrl(request, app.publicBaseUrl()),
@@ -165,7 +190,7 @@ const pages: FastifyPluginAsync = async (app) => {
           portfolio === null || portfolio.name === ''
             ? []
             : {
-                ...buildPortfolioView(portfolio, projectImages),
+                ...buildPortfolioView(portfolio, projectImages, lowestId),
                 perTonne: formatMoney(paidPerTonne.amountMinor, paidPerTonne.currency),
               },
         ),

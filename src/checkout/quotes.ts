@@ -39,7 +39,7 @@ export interface OfferPrice {
 }
 
 /** A portfolio, and what a tonne of its credits costs as paid. */
-interface TonneOffer {
+export interface TonneOffer {
   portfolio: Offer['portfolio']
   paidPerTonne: Amount
 }

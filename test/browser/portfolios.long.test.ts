@@ -74,7 +74,7 @@ t.test('a result shows the price of credits for the trip, and updates it', async
   const [first = '', ...others] = await shown(page)
   t.match(
     first,
-    /^Harbour Mix US\$39\.51 US\$23\.90 per tonne Avoidance and removal · Plan Vivo, Gold Standard and 1 more · Kenya, Mexico Coast, wind/,
+    /^Harbour Mix US\$39\.51 US\$23\.90 per tonne Lowest price · Avoidance and removal · Plan Vivo and 2 more · Kenya, Mexico Coast, wind/,
   )
   t.match(first, /Mangroves of Gazi Bay 50% Cook stoves for Nakuru 30%/)
   t.equal(others.length, 2)
@@ -95,6 +95,34 @@ t.test('a result shows the price of credits for the trip, and updates it', async
   await page.locator('#quantity').fill('1000')
   await page.locator('.portfolios strong', { hasText: 'US$79.02' }).waitFor()
   t.same(browserErrors, { errors: [], externalRequests: [] })
+})
+
+t.test('only the chosen card lists its projects, and no link is too small to hit', async (t) => {
+  const url = await offer(t, offering(...PORTFOLIOS), { CURRENCY: 'USD', PRICE_PER_TONNE: '20' })
+  const { page } = await phone(t)
+  await page.goto(url + ONE_TONNE)
+  await shown(page)
+  const lists = page.locator('#offers .projects:visible')
+  t.match(await lists.allInnerTexts(), [/^Mangroves of Gazi Bay 50%/])
+  const { height = 0 } = (await page.locator('.portfolios > li').last().boundingBox()) ?? {}
+  t.ok(height > 100 && height < 180, `${height} px`)
+  await page.getByRole('radio', { name: 'Carbon to Stone' }).check()
+  t.match(await lists.allInnerTexts(), [/^Basalt wells 55%/])
+
+  const checkLinks = async (where: string) => {
+    const heights = await page
+      .locator('main a:visible')
+      .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().height))
+    t.ok(heights.length > 0 && Math.min(...heights) >= 24, `${where}: ${heights.join(', ')}`)
+  }
+  await checkLinks('result')
+  await page.getByRole('link', { name: 'Basalt wells' }).click()
+  await page.getByRole('heading', { name: 'Sold as part of Carbon to Stone' }).waitFor()
+  await checkLinks('project')
+  await page.getByRole('link', { name: 'See all projects' }).click()
+  await page.getByRole('heading', { name: 'Where the credits come from' }).waitFor()
+  t.equal(await page.locator('.projects:visible').count(), 3)
+  await checkLinks('What am I buying?')
 })
 
 t.test('only the title of a portfolio chose it, and a reset forgot the choice', async (t) => {
@@ -314,7 +342,7 @@ t.test('a long name, a wide price and stacked marks stay within the layout', asy
 
   const inkAbove = async (name: string) => {
     const { x, y } = await boxOf(2, '.name')
-    const clip = { x, y: y - 12, width: 60, height: 8 }
+    const clip = { x, y: y - 8, width: 60, height: 4 }
     const { data } = PNG.sync.read(await page.screenshot({ clip, fullPage: true }))
     t.equal(new Set(Array.from({ length: data.length / 4 }, (_, i) => data[i * 4])).size, 1, name)
   }
@@ -361,6 +389,7 @@ t.test(
     await page.goto(url + ONE_TONNE)
     t.equal((await shown(page)).length, 3)
     t.equal(await page.locator('#offers [type=radio]:visible').count(), 0)
+    t.equal(await page.locator('#offers .projects:visible').count(), 3)
     await page.getByRole('link', { name: 'Buy credits for US$23.90' }).click()
     await page.locator('.chosen-portfolio summary').click()
     await page.getByRole('radio', { name: /Blue Carbon/ }).waitFor()

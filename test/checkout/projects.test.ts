@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { findLowestPrice } from '../../src/checkout/portfolio-view.js'
 import { createProjectImages } from '../../src/provider/project-images.js'
 import { startApp } from '../support/app.js'
 import { offerCredits, startProvider } from '../support/guest-orders.js'
@@ -38,7 +39,7 @@ t.test('a portfolio is the same card next to a result and in the order form', as
   const guest = createGuest(url)
   const form = await guest.get(TRIP)
   const card =
-    /Harbour Mix US\$56\.78 US\$23\.90 per tonne Avoidance and removal · Plan Vivo, Gold Standard and 1 more · Kenya, Mexico Coast, wind/
+    /Harbour Mix US\$56\.78 US\$23\.90 per tonne Lowest price · Avoidance and removal · Plan Vivo and 2 more · Kenya, Mexico Coast, wind/
   t.match(toText(form), card)
   t.match(toText(await guest.get(RESULT)), card)
   t.match(toText(form), /Total US\$56\.78 for 2,375 kg CO₂e/, 'rounded for people')
@@ -49,7 +50,7 @@ t.test('a portfolio is the same card next to a result and in the order form', as
   t.equal(project.status, 200)
   t.match(
     toText(project),
-    /Clean cooking · Kenya .* Where Kenya Type Clean cooking What it does Avoidance: prevents emissions Standard Gold Standard Year of the credits 2023–2024 Registry Example Registry .* 30% of the portfolio comes from this project\. A tonne of the portfolio costs US\$23\.90 \./,
+    /Clean cooking · Kenya .* cut less\. What it does Avoidance: prevents emissions Certified under Gold Standard Year of the credits 2023–2024 Listed in Example Registry .* 30% of the credits in Harbour Mix come from this project\. A tonne costs US\$23\.90 \./,
   )
   t.equal(findLink(project, '<bdi>Example Registry'), 'https://registry.example/projects/12')
   for (const path of [
@@ -66,21 +67,52 @@ t.test('a project leads to the order form with its portfolio and the guest’s p
   const { url } = await startApp(t, offerCredits(await startProvider(t)))
   const guest = createGuest(url)
   const path = findLink(await guest.get(TRIP), '<bdi>Cook stoves')
-  const open = async (from: string | null, share = '') => {
-    const headers: Record<string, string> = from === null ? {} : { referer: url + from }
-    return (await fetch(url + path + share, { headers })).text()
-  }
+  const open = async (from: string | null, share = '') =>
+    toText(await guest.get(path + share, from === null ? {} : { referer: url + from }))
   const shared = `${RESULT}&guests=4`
-  t.match(await open(shared), /Buy for my part: US\$14\.20/)
-  t.match(await open(shared, '?share=whole'), /Buy for the whole trip: US\$56\.78/)
+  const part = await open(shared)
+  t.match(part, /Buy for my part: US\$14\.20/)
+  t.match(part, /Of your 594 kg, 178 kg come from this project\./)
+  const whole = await open(shared, '?share=whole')
+  t.match(whole, /Buy for the whole trip: US\$56\.78/)
+  t.match(whole, /Of your 2,375 kg, 713 kg come from this project\./)
   t.match(await open(RESULT), /Buy for the whole trip: US\$56\.78/)
-  const [, href = ''] = /href="(\/offset\?[^"]+)"/.exec(await open(shared)) ?? []
-  const form = await guest.get(href.replaceAll('&amp;', '&'))
+  const project = await guest.get(path, { referer: url + shared })
+  const form = await guest.get(findLink(project, 'Buy for my part'))
   t.equal(readForm(form).get('portfolioId'), '1')
   t.match(toText(form), /Total US\$14\.20/)
   for (const from of [null, '/', '/calculator/custom?amount=x', '/calculator/nothing?a=1', TRIP]) {
-    t.notMatch(await open(from), 'Buy for', from ?? 'without a referrer')
+    t.notMatch(await open(from), /Buy for|Of your/, from ?? 'without a referrer')
   }
+})
+
+t.test('the portfolio that costs the least says so, if there is clearly one', (t) => {
+  const offer = (id: number, amountMinor: number, currency = 'EUR') => ({
+    portfolio: { id, name: 'Mix', description: null, projects: [] },
+    paidPerTonne: { amountMinor, currency },
+  })
+  t.equal(findLowestPrice([offer(1, 3000), offer(2, 2000), offer(3, 4000)]), 2)
+  t.equal(findLowestPrice([offer(1, 2000), offer(2, 2000), offer(3, 4000)]), null, 'the same')
+  t.equal(findLowestPrice([offer(1, 2000), offer(2, 3000, 'USD')]), null, 'two currencies')
+  t.equal(findLowestPrice([offer(1, 2000)]), null, 'only one')
+  t.end()
+})
+
+t.test('a trip below the smallest order has no portfolio with the lowest price', async (t) => {
+  const { url } = await startApp(t, {
+    ...offerCredits(await startProvider(t)),
+    CURRENCY: 'USD',
+    MINIMUM_AMOUNT: '2000',
+  })
+  const guest = createGuest(url)
+  t.notMatch(toText(await guest.get(TRIP)), 'Lowest price')
+  t.notMatch(toText(await guest.get(RESULT)), 'Lowest price')
+  const page = toText(await guest.get('/carbon-credits'))
+  t.match(page, /per tonne Lowest price/)
+  t.match(
+    page,
+    /no service fee, unless your credits cost less than the smallest order, US\$2,000\.00\./,
+  )
 })
 
 t.test('a project shows what the provider says of it, escaped, and nothing else', async (t) => {
@@ -105,16 +137,19 @@ t.test('a project shows what the provider says of it, escaped, and nothing else'
   const form = await guest.get(TRIP)
   t.notMatch(toText(form), /Removal|Avoidance/, 'not all projects say so')
   const bare = toText(await guest.get('/projects/7/1'))
-  t.notMatch(bare, /Where|Type|Standard|Registry|Website|What it does|of the portfolio comes/)
+  t.notMatch(bare, /Certified|Listed in|Website|What it does|come from this/)
 
   const path = findLink(form, '<bdi>&lt;img')
   t.equal(path, '/projects/7/..%2F2%20%3F')
   const page = await guest.get(path)
   t.equal(page.status, 200)
   t.notMatch(page.text, /<img|href="(javascript|data|http:)|evil\.example|undefined|null/)
-  t.match(toText(page), /Standard <img .*Year of the credits 2024 Registry <img/)
-  t.notMatch(toText(page), /What it does|% of the portfolio/)
-  t.match(toText(await guest.get('/projects/7/3')), /Removal: takes CO₂ out of the air Standard 7/)
+  t.match(toText(page), /Certified under <img .*Year of the credits 2024 Listed in <img/)
+  t.notMatch(toText(page), /What it does|% of the credits/)
+  t.match(
+    toText(await guest.get('/projects/7/3')),
+    /Removal: takes CO₂ out of the air Certified under 7/,
+  )
 })
 
 t.test('pictures are served by the service, without the provider’s token', async (t) => {
@@ -175,7 +210,7 @@ t.test('pictures are not fetched from private addresses', async (t) => {
   t.equal(asked, 0)
 })
 
-t.test('“What am I buying?” answers in five sentences', async (t) => {
+t.test('“What am I buying?” answers five questions', async (t) => {
   const { url } = await startApp(t, {
     ...offerCredits(await startProvider(t)),
     SERVICE_FEE_PERCENT: '5',
@@ -190,10 +225,10 @@ t.test('“What am I buying?” answers in five sentences', async (t) => {
   t.equal(page.status, 200)
   const text = toText(page)
   t.equal([...page.text.matchAll(/<dd>/g)].length, 5)
-  t.match(text, /retired on your behalf.*your trip’s own emissions do not change/)
+  t.match(text, /retired on your behalf.*Your trip’s own emissions do not change/)
   t.match(
     text,
-    /Harbour <Climate> receives the price of the credits, and Clearwake keeps a service fee of 5%/,
+    /Harbour <Climate> receives the price of the credits, and Clearwake keeps a service fee of 5%\. You see the fee before you pay\./,
   )
   t.match(text, /Harbour Mix US\$25\.10 per tonne/)
   t.match(text, /Full refund until the credits are retired\./)
@@ -202,7 +237,7 @@ t.test('“What am I buying?” answers in five sentences', async (t) => {
 
   const own = await startApp(t, { CURRENCY: 'EUR', PRICE_PER_TONNE: '20' })
   const plain = toText(await createGuest(own.url).get('/carbon-credits'))
-  t.match(plain, /Clearwake buys the credits for their price, and there is no service fee/)
+  t.match(plain, /Clearwake buys the credits with your payment, and there is no service fee\./)
   t.notMatch(plain, /Refunds and contact|Where the credits/)
   t.equal((await createGuest((await startApp(t)).url).get('/carbon-credits')).status, 404)
 })

@@ -35,6 +35,7 @@ const unescape = (text: string): string =>
     .replaceAll('&gt;', '>')
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
+    .replaceAll('&nbsp;', '\u00a0')
     .replaceAll('&amp;', '&')
 
 const getAttribute = (tag: string, name: string): string | undefined => {
