@@ -134,7 +134,7 @@ export const isLive = (deliveries: readonly Delivery[]): boolean =>
 /** Explains why there are no attempts. */
 function getNote({ state }: Delivery['message'], isHeld: boolean): string {
   if (state === 'cancelled') return 'Not sent, because a later message replaced it.'
-  return isHeld ? 'Not sent yet. If the change is undone, it is not sent.' : 'Not sent yet.'
+  return isHeld ? 'Not sent yet. If it no longer applies by then, it is not sent.' : 'Not sent yet.'
 }
 
 /** Builds the log entry of an outbox message: its state, and the attempts to send it. */

@@ -331,7 +331,7 @@ t.test('a guest was told at once what staff undid a moment later', async (t) => 
   t.ok(Math.abs((held?.wait ?? 0) - 60_000) < 5_000, 'it waits 60 s')
   const page = await ann.get('/admin/orders/1')
   t.match(toText(page), /Waiting until \d+:\d\d:\d\d.* Payment received/)
-  t.match(toText(page), /If the change is undone, it is not sent/)
+  t.match(toText(page), /If it no longer applies by then, it is not sent/)
   await pause()
   t.equal(smtp.mails.length, 1)
 
@@ -437,41 +437,87 @@ t.test('a guest was told of a refund that had not been made', async (t) => {
   const service = await startMailService(t, environment)
   const { ann, url, order, setStatus, waitForMails, getStates } = service
   sendWebhooks(stripe, url)
-  await order()
-  const path = getLink(await waitForMails(1))?.slice(url.length) ?? ''
-  const paying = await createGuest(url).post(`${path}/pay`, new URLSearchParams())
-  stripe.ledger.pay(getSessionId(paying.headers.get('location')))
-  await waitForMails(2)
+  stripe.ledger.pay(getSessionId(await order()))
+  await waitForMails(1)
   await setStatus('refunded')
-  await waitForEqual(t, getStates, ['sent', 'sent', 'cancelled'])
+  await waitForEqual(t, getStates, ['cancelled', 'sent', 'cancelled'])
   t.match(toText(await ann.get('/admin/orders/1')), /because Stripe has not returned the money/)
 })
 
 t.test('emails about a payment and about the guest’s own order do not wait', async (t) => {
   const { stripe, environment } = await startStripe(t)
   const service = await startMailService(t, { ...HOLD, ...environment })
-  const { ann, url, order, setStatus, waitForMails } = service
+  const { ann, app, url, order, setStatus, waitForMails, getStates } = service
   sendWebhooks(stripe, url)
   await order()
-  await waitForMails(1)
+  await waitForEqual(t, getStates, ['pending'])
+  await skipPauses(app)
+  const path = getLink(await waitForMails(1))?.slice(url.length) ?? ''
   // Staff cancel and mark as paid by mistake, then the guest pays.
   await ann.call('DELETE', '/api/admin/orders/1')
   await ann.post('/admin/orders/1/restore', { version: '2' })
   await setStatus('paid')
   await ann.post('/admin/orders/1/restore', { version: '4' })
   const guest = createGuest(url)
-  const getPath = async (count: number) =>
-    getLink(await waitForMails(count))?.slice(url.length) ?? ''
-  const paying = await guest.post(`${await getPath(1)}/pay`, new URLSearchParams())
+  const paying = await guest.post(`${path}/pay`, new URLSearchParams())
   stripe.ledger.pay(getSessionId(paying.headers.get('location')))
   t.match((await waitForMails(2)).headers.get('subject'), /Payment received/)
   stripe.ledger.refund(stripe.ledger.intents[0]?.id ?? '', null)
   t.match((await waitForMails(3)).headers.get('subject'), /was refunded/)
 
+  const other = stripe.ledger.getSession(getSessionId(await order({ email: 'ben@example.com' })))
+  await guest.post(`${new URL(other.cancel_url).pathname}/cancel`, new URLSearchParams())
+  t.match((await waitForMails(4)).headers.get('subject'), /CW-000002 was cancelled/)
+})
+
+t.test('a guest who paid through Stripe at once got an email about the order, too', async (t) => {
+  const { stripe, environment } = await startStripe(t)
+  const service = await startMailService(t, { ...HOLD, ...environment })
+  const { ann, app, url, smtp, order, waitForMails, getStates } = service
+  sendWebhooks(stripe, url)
+  const session = getSessionId(await order())
+  await waitForEqual(t, getStates, ['pending'])
+  const [waiting] = await app.database.query<{ wait: number }>(
+    "SELECT next_attempt_at - created_at AS wait FROM outbox WHERE type = 'order_received'",
+  )
+  t.ok(Math.abs((waiting?.wait ?? 0) - 900_000) < 5_000, 'it waits 15 minutes')
+  t.match(
+    toText(await ann.get('/admin/orders/1')),
+    /Waiting until .* Order received .* If it no longer applies by then, it is not sent/,
+  )
+  stripe.ledger.pay(session)
+  t.match((await waitForMails(1)).headers.get('subject'), /Payment received/)
+  await waitForEqual(t, getStates, ['cancelled', 'sent'])
+  // It is not resumed with the order.
+  await ann.call('DELETE', '/api/admin/orders/1')
+  await ann.post('/admin/orders/1/restore', { version: '3' })
+  t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'paid')
+  await skipPauses(app)
+  await waitForEqual(t, getStates, ['cancelled', 'sent', 'cancelled'])
+
   await order({ email: 'ben@example.com' })
-  const other = await getPath(4)
-  await guest.post(`${other}/cancel`, new URLSearchParams())
-  t.match((await waitForMails(5)).headers.get('subject'), /CW-000002 was cancelled/)
+  await waitForEqual(t, async () => (await getStates()).at(-1), 'pending')
+  await skipPauses(app)
+  const unpaid = await waitForMails(2)
+  t.equal(unpaid.headers.get('subject'), 'Order CW-000002 received')
+  t.match(unpaid.text, /View your order and pay:\nhttp/)
+
+  // Staff mark an order as paid by mistake.
+  await order({ email: 'cleo@example.com' })
+  await waitForEqual(t, async () => (await getStates()).slice(4), ['pending'])
+  await ann.call('PATCH', '/api/admin/orders/3', { status: 'paid' })
+  await waitForEqual(
+    t,
+    async () => (await getStates()).slice(4),
+    ['cancelled', 'pending'],
+    'the email about the payment does not wait for the one about the order',
+  )
+  await ann.post('/admin/orders/3/restore', { version: '2' })
+  await waitForEqual(t, async () => (await getStates())[4], 'pending')
+  await skipPauses(app)
+  t.equal((await waitForMails(3)).headers.get('subject'), 'Order CW-000003 received')
+  await waitForEqual(t, async () => (await getStates()).slice(4), ['sent', 'cancelled'])
+  t.equal(smtp.mails.length, 3)
 })
 
 t.test('staff did not see whom a change emails, and what it leaves unpaid', async (t) => {

@@ -80,11 +80,11 @@ async function order(url: string, email: string): Promise<string> {
   return headers.get('location') ?? ''
 }
 
-const ALL_MAILS = (number: string) => [
-  `Order ${number} received`,
+const MAILS_ONCE_PAID = (number: string) => [
   `Payment received for order ${number}`,
   `Your certificate for order ${number}`,
 ]
+const ALL_MAILS = (number: string) => [`Order ${number} received`, ...MAILS_ONCE_PAID(number)]
 
 t.test('an order by invoice is placed, certified and emailed once', async (t) => {
   const { first, second, provider, getStatuses, getSubjects, countMessages } = await start(t)
@@ -181,7 +181,7 @@ t.test('Stripe payments are settled in any process', async (t) => {
     sendWebhooks(stripe, second.url)
     stripe.ledger.pay(getSessionId(await order(first.url, 'ann@example.com')))
     await waitForEqual(t, getStatuses, ['fulfilled'])
-    await waitForEqual(t, () => getSubjects('ann@example.com'), ALL_MAILS('CW-000001'))
+    await waitForEqual(t, () => getSubjects('ann@example.com'), MAILS_ONCE_PAID('CW-000001'))
     t.ok(stripe.sender.events.length > 0)
   })
 
@@ -189,7 +189,7 @@ t.test('Stripe payments are settled in any process', async (t) => {
     stripe.sender.url = null
     stripe.ledger.pay(getSessionId(await order(second.url, 'ben@example.com')))
     await waitForEqual(t, getStatuses, ['fulfilled', 'fulfilled'])
-    await waitForEqual(t, () => getSubjects('ben@example.com'), ALL_MAILS('CW-000002'))
+    await waitForEqual(t, () => getSubjects('ben@example.com'), MAILS_ONCE_PAID('CW-000002'))
     t.equal(provider.ledger.orders.length, 2)
   })
 
@@ -198,9 +198,8 @@ t.test('Stripe payments are settled in any process', async (t) => {
     await waitForEqual(t, getStatuses, ['fulfilled', 'refunded'])
     t.equal(stripe.ledger.refunds.length, 1)
     await waitForEqual(t, () => getSubjects('ben@example.com'), [
-      ...ALL_MAILS('CW-000002').slice(0, 1),
       'Order CW-000002 was refunded',
-      ...ALL_MAILS('CW-000002').slice(1),
+      ...MAILS_ONCE_PAID('CW-000002'),
     ])
     const { items } = await first.ann.call('GET', '/api/admin/orders/2/payments')
     t.match(items, [{ status: 'refunded', problem: null }])

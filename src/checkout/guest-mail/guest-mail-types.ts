@@ -31,11 +31,6 @@ interface MailPayload {
 export const getPayload = ({ payload }: Pick<Message, 'payload'>): MailPayload =>
   payload as MailPayload
 
-type MailOrder = Pick<
-  Order,
-  'id' | 'createdAt' | 'version' | 'orderNumber' | 'customerEmail' | 'origin' | 'status'
->
-
 /** Only guests get emails. An address that was written into NocoDB by hand may be invalid. */
 export const isMailOrder = (order: Pick<Order, 'origin' | 'customerEmail'>): boolean =>
   order.origin === 'guest' && isEmail(order.customerEmail) && !isErased(order)
@@ -43,7 +38,8 @@ export const isMailOrder = (order: Pick<Order, 'origin' | 'customerEmail'>): boo
 /**
  * Queues an email about a guest's order, in the caller's transaction. Does nothing for other
  * orders, or if the same email was sent before. Replaces emails that have not been sent yet: those
- * of the same type, and before an email that is sent at once, those that no longer apply.
+ * of the same type, and before an email that is sent at once, those that no longer apply. Before any
+ * other, only the one about the order, which would delay it.
  *
  * @param occasion distinguishes the email from others of its type about this order, for example the
  *   version of the order, or the ID of its certificate
@@ -52,7 +48,7 @@ export const isMailOrder = (order: Pick<Order, 'origin' | 'customerEmail'>): boo
 export async function enqueueMail(
   tx: Queryable,
   type: MailType,
-  order: MailOrder,
+  order: Order,
   occasion: string,
   sendAt?: number,
 ): Promise<void> {
@@ -71,7 +67,9 @@ export async function enqueueMail(
     (await enqueueMessage(tx, message, sendAt)) || (await resumeMessage(tx, message.id, sendAt))
   if (!isQueued) return
   const replaced = MAIL_TYPES.filter(
-    (other) => other === type || (sendAt === undefined && !isStillTrue(other, order.status)),
+    (other) =>
+      other === type ||
+      ((sendAt === undefined || other === 'order_received') && !isStillTrue(other, order)),
   )
   await cancelOtherMessages(tx, message, replaced)
 }
@@ -132,6 +130,13 @@ const STATUSES: Record<MailType, readonly OrderStatus[]> = {
   order_refunded: ['refunded', 'cancelled'],
 }
 
+/** Whether an email waits for a payment through Stripe, whose own email replaces it. */
+export const isReplacedByPayment = (
+  type: MailType,
+  { checkout }: Pick<Order, 'checkout'>,
+): boolean => type === 'order_received' && checkout?.paymentMethod === 'stripe'
+
 /** Whether an email still applies. The change that it reports may have been undone. */
-export const isStillTrue = (type: MailType, status: OrderStatus): boolean =>
-  STATUSES[type].includes(status)
+export const isStillTrue = (type: MailType, order: Pick<Order, 'status' | 'checkout'>): boolean =>
+  STATUSES[type].includes(order.status) &&
+  (order.status === 'pending' || !isReplacedByPayment(type, order))

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { formatIsoDate } from '../../core/formatting/day-calendar.js'
-import { DAY_MS, HOUR_MS } from '../../core/time.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.js'
 import type { Queryable } from '../../database/database.js'
 import { isErased } from '../../orders/erase-order.js'
 import type { EventConsumer } from '../../orders/order-events/event-dispatcher.js'
@@ -27,6 +27,7 @@ import {
   findMailTypes,
   getPayload,
   isMailOrder,
+  isReplacedByPayment,
   isStillTrue,
   MAIL_QUEUE,
   type MailType,
@@ -82,6 +83,9 @@ export function createReminders(
   }
 }
 
+/** How long guests have to pay through Stripe before they get the email about the order. */
+const PAYMENT_WAIT_MS = 15 * MINUTE_MS
+
 /** Who changes orders without a person who may undo the change. */
 const AUTOMATIC_ACTORS: readonly string[] = [GUEST, STRIPE, AUTO_FULFILMENT]
 
@@ -117,7 +121,7 @@ function createMail(app: FastifyInstance) {
     for (const type of types) {
       const ofType = messages.filter((message) => message.type === type)
       const [latest] = ofType
-      if (latest === undefined || !isStillTrue(type, order.status)) continue
+      if (latest === undefined || !isStillTrue(type, order)) continue
       const isHeldBack = ofType.every(({ state }) => state === 'cancelled')
       if (isHeldBack) await resumeMessage(tx, latest.id, sendAt)
     }
@@ -145,15 +149,18 @@ function createMail(app: FastifyInstance) {
       const sendAt = getSendTime(order, history)
       const types = findMailTypes(previousStatus, order.status, wasRefunded)
       for (const type of types) {
+        const time = isReplacedByPayment(type, order)
+          ? Date.parse(order.createdAt) + PAYMENT_WAIT_MS
+          : sendAt
         // With NocoDB, consecutive changes can have the same version.
-        await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`, sendAt)
+        await enqueueMail(tx, type, order, `${order.version} ${order.updatedAt}`, time)
       }
-      // They were not true while the order was cancelled.
+      // They were not true while the order was paid or cancelled.
+      await resumeMails(tx, order, ['order_received', 'payment_reminder'], sendAt)
+      // It was not true while the order was cancelled.
       if (previousStatus === 'cancelled') {
-        await resumeMails(tx, order, ['order_received', 'payment_received'], sendAt)
+        await resumeMails(tx, order, ['payment_received'], sendAt)
       }
-      // It was not true while the order was paid or cancelled.
-      await resumeMails(tx, order, ['payment_reminder'], sendAt)
     }) satisfies EventConsumer,
 
     /** Queues the email about a certificate; does nothing if emails are not configured. */

@@ -50,7 +50,7 @@ async function findObstacle(
   type: MailType,
   order: Order,
 ): Promise<string | null> {
-  if (!isStillTrue(type, order.status)) return `the order is now ${order.status}`
+  if (!isStillTrue(type, order)) return `the order is now ${order.status}`
   if (type === 'certificate_ready') {
     const certificate = await findOrderCertificate(database, order.id)
     const attempt = findLatestAttempt((await store.getHistory(order.id)) ?? [])
