@@ -118,6 +118,13 @@ t.test('an order that is placed with the provider at once counts as paid', async
   t.equal(smtp.mails.length, 2, 'no certificate, because nothing was retired')
 })
 
+const findCertificateMail = (smtp: { mails: ReceivedMail[] }, id: number): ReceivedMail => {
+  const subject = `Your certificate for order CW-00000${id}`
+  const mail = smtp.mails.find(({ headers }) => headers.get('subject') === subject)
+  if (mail === undefined) throw new Error('no email about the certificate')
+  return mail
+}
+
 t.test('a certificate is announced once, with the logo of the operator', async (t) => {
   const BRAND_LOGO = join(temporaryFolder(t), 'logo.png')
   const logo = PNG.sync.write(new PNG({ width: 8, height: 8 }))
@@ -132,21 +139,42 @@ t.test('a certificate is announced once, with the logo of the operator', async (
   })
   // The payment and the certificate
   await waitForMails(3)
-  const mail = smtp.mails.find(({ text }) => text.includes('View your certificate'))
-  t.equal(mail?.headers.get('subject'), 'Your certificate for order CW-000001')
-  t.match(mail?.text, /Carbon credits for 2,000.kg of CO₂e have been retired for you\./)
-  const [, link = ''] = /View your certificate:\s+(http\S+)/.exec(mail?.text ?? '') ?? []
-  t.match(new URL(link).pathname, /^\/c\/[\w-]{22}$/, 'it links to the certificate itself')
-  t.equal((await createGuest(url).get(new URL(link).pathname)).status, 200)
-  t.match(mail?.text, url + path)
-  t.match(mail?.html, `<a href="${link}"`)
-  t.match(mail?.html, '<img src="cid:logo"')
-  t.match(readHtml({ html: mail?.html ?? '' }), /Your certificate is ready, Ann ?\. .* Receipt/)
-  const image = mail?.parts.find(({ type }) => type === 'image/png')
+  const mail = findCertificateMail(smtp, 1)
+  t.match(mail.text, /Carbon credits for 2,000.kg of CO₂e have been retired for you\./)
+  const pdf = `${url}${path}/certificate.pdf`
+  t.match(mail.text, `Open certificate (PDF):\n${pdf}\n`)
+  t.match(mail.html, new RegExp(`<a href="${pdf}"[^>]*>Open certificate \\(PDF\\)</a>`))
+  t.equal((await fetch(pdf)).headers.get('content-type'), 'application/pdf')
+  const [, page = ''] =
+    /Link for sharing, which shows no names:\n(http\S+\/c\/\S+)/.exec(mail.text) ?? []
+  t.equal((await fetch(page)).status, 200)
+  t.match(readHtml(mail), `Link for sharing, which shows no names: ${page} `)
+  t.match(mail.text, `Your order:\n${url}${path}\n`)
+  t.match(mail.html, '<img src="cid:logo"')
+  t.match(readHtml(mail), /Your certificate is ready, Ann ?\. .* Receipt/)
+  const image = mail.parts.find(({ type }) => type === 'image/png')
   t.equal(image?.headers.get('content-id'), '<logo>')
   t.same(image?.content, logo)
   await sleep(700)
   await waitForMails(3)
+})
+
+t.test('an email opens the certificate’s page if it shows the name, or has no PDF', async (t) => {
+  const { ann, url, smtp, order, waitForMails } = await startMailService(t)
+  for (const [index, fields] of [{ isPublic: 'yes' }, { beneficiary: 'مثال' }].entries()) {
+    const id = index + 1
+    const path = await order({ ...fields, email: `guest${id}@example.com` })
+    await waitForMails(3 * index + 1)
+    const change = { status: 'fulfilled', retirement: RETIREMENT }
+    await ann.call('PATCH', `/api/admin/orders/${id}`, change)
+    await waitForMails(3 * id)
+    const mail = findCertificateMail(smtp, id)
+    const [, link = ''] = /View your certificate:\n(http\S+\/c\/\S+)/.exec(mail.text) ?? []
+    t.equal((await fetch(link)).status, 200)
+    t.match(mail.html, `<a href="${link}"`)
+    t.match(mail.text, `Your order:\n${url}${path}\n`)
+    for (const text of [mail.text, mail.html]) t.notMatch(text, /PDF|\.pdf|for sharing/)
+  }
 })
 
 t.test('only guests get emails, one for each event', async (t) => {

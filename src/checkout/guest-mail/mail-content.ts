@@ -11,7 +11,7 @@ interface Opening {
   /** Whether the email brings good news, and a picture */
   hasPicture?: boolean
   paragraphs: string[]
-  /** Label of the link to the order's page */
+  /** Label of the button */
   link: string
 }
 
@@ -20,6 +20,10 @@ export interface MailAmounts {
   received: string | null
   refunded: string | null
 }
+
+/** Whether the button opens the guest's own PDF, because the certificate's page shows no names. */
+export const linksToPdf = ({ certificate, isPublic }: OrderView): boolean =>
+  certificate?.pdfProblem === null && !isPublic
 
 const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Opening> = {
   order_received: ({ orderNumber, status }) => ({
@@ -53,15 +57,15 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
     ],
     link: 'View your order',
   }),
-  certificate_ready: ({ orderNumber, certificate, mass }) => ({
-    title: `Your certificate for order ${orderNumber}`,
+  certificate_ready: (order) => ({
+    title: `Your certificate for order ${order.orderNumber}`,
     heading: 'Your certificate is ready',
     isGreeting: true,
     hasPicture: true,
     paragraphs: [
-      `Carbon credits for ${certificate?.mass ?? `${mass} of CO₂e`} have been retired for you. Thank you.`,
+      `Carbon credits for ${order.certificate?.mass ?? `${order.mass} of CO₂e`} have been retired for you. Thank you.`,
     ],
-    link: 'View your certificate',
+    link: linksToPdf(order) ? 'Open certificate (PDF)' : 'View your certificate',
   }),
   order_cancelled: ({ orderNumber }) => ({
     title: `Order ${orderNumber} was cancelled`,
@@ -180,12 +184,12 @@ type MailContent = ReturnType<typeof buildMailContent>
 /**
  * Writes the plain text of an email; its HTML is in templates/mail.
  *
- * @param url of the certificate or of the order's page
+ * @param links `url` is where the button leads; `shareUrl` is the certificate's page if it leads to
+ *   the PDF
  */
 export function formatMailText(
   content: MailContent,
-  url: string,
-  orderUrl: string,
+  { url, orderUrl, shareUrl }: { url: string; orderUrl: string; shareUrl: string | null },
   { name: brandName, contactUrl }: Brand,
 ): string {
   const { heading, name, isGreeting, paragraphs, payment, link, receipt, total, details } = content
@@ -200,7 +204,8 @@ export function formatMailText(
           toLine({ label: 'Payment reference', value: payment.reference }),
         ],
     [`${link}:`, url],
-    url === orderUrl ? [] : ['Your order, with the PDF of the certificate:', orderUrl],
+    shareUrl === null ? [] : ['Link for sharing, which shows no names:', shareUrl],
+    url === orderUrl ? [] : ['Your order:', orderUrl],
     [content.receiptTitle, ...[...receipt, { label: 'Total', value: total }].map(toLine)],
     details.map(toLine),
     [

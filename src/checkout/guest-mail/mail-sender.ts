@@ -21,7 +21,7 @@ import { getBalance, isReceived } from '../../payments/payment.js'
 import { createBankTransfers } from '../bank-transfer/bank-transfer.js'
 import { buildOrderView } from '../guest-order-view.js'
 import { getPayload, isStillTrue, MAIL_QUEUE, type MailType } from './guest-mail-types.js'
-import { buildMailContent, formatMailText, type MailAmounts } from './mail-content.js'
+import { buildMailContent, formatMailText, linksToPdf, type MailAmounts } from './mail-content.js'
 
 /** Three days, so that no email is lost if the mail server is down for a weekend. */
 const RETRY_DELAYS_MS = [
@@ -78,7 +78,7 @@ const readPicture = (): MailPicture => ({
 
 /** Creates the function that writes emails about orders. */
 function createMailRenderer(app: FastifyInstance) {
-  const { config, database, orderLinks, payments } = app
+  const { certificates, config, database, orderLinks, payments } = app
   const buildBankTransfer = createBankTransfers(config, app.orders.calendar)
   const picture = readPicture()
   const dates = new Intl.DateTimeFormat(LOCALE, {
@@ -109,18 +109,22 @@ function createMailRenderer(app: FastifyInstance) {
       type === 'certificate_ready' ? await findOrderCertificate(database, order.id) : null
     const orderView = buildOrderView(order, [], {
       certificate,
+      pdfProblem: certificate && (await certificates.findPdfProblem(certificate, true)),
       bankTransfer: buildBankTransfer(order),
       format,
     })
     const method = order.checkout?.paymentMethod ?? 'invoice'
     const content = buildMailContent(type, orderView, method, await findAmounts(order.id))
     const orderUrl = `${app.publicBaseUrl()}/o/${await orderLinks.create(order)}`
-    const url = certificate === null ? orderUrl : `${app.publicBaseUrl()}/c/${certificate.code}`
+    const certificateUrl = certificate && `${app.publicBaseUrl()}/c/${certificate.code}`
+    const shareUrl = linksToPdf(orderView) ? certificateUrl : null
+    const url = shareUrl ? `${orderUrl}/certificate.pdf` : (certificateUrl ?? orderUrl)
+    const links = { url, orderUrl, shareUrl }
     const hasLogo = app.mailDelivery?.hasLogo ?? false
     return {
       subject: content.title,
-      text: formatMailText(content, url, orderUrl, app.brand),
-      html: await app.view('mail/mail', { ...content, url, orderUrl, hasLogo }),
+      text: formatMailText(content, links, app.brand),
+      html: await app.view('mail/mail', { ...content, ...links, hasLogo }),
       pictures: content.hasPicture ? [picture] : [],
     }
   }
