@@ -49,6 +49,7 @@ t.test('a guest gets an email for each step of an order', async (t) => {
     t.match(text, /Payment reference: CW-000001/)
     t.match(text, /Carbon credits for 2,000.kg of CO₂e:?\s+€49\.00/)
     t.match(text, /Service fee:?\s+€4\.90\s+Total:?\s+€53\.90/)
+    t.match(text, /Price per tonne:?\s+€26\.95, including fees/)
     t.match(text, /Harbour & Sons/)
     t.notMatch(text, /Ann|Example Ltd|PT123456789/, 'nothing that the guest has typed')
   }

@@ -151,6 +151,7 @@ export function buildMailContent(
   amounts: MailAmounts,
 ) {
   const { share, mass } = order
+  const { perTonne = null, serviceFee = null } = order.parts ?? {}
   const isUnpaid = UNPAID.includes(type) && order.payment !== null
   const payment = isUnpaid ? buildPayment(order, paymentMethod) : null
   const { heading, hasPicture = false, ...opening } = OPENINGS[type](order, amounts)
@@ -172,7 +173,10 @@ export function buildMailContent(
       ...toRow('Payment received', order.paidOn),
       ...toRow('Trip', order.trip),
       ...toRow('Carbon credits for', share === null ? mass : `${mass}, ${share}`),
-      ...toRow('Price per tonne, including fees', order.parts?.perTonne ?? null),
+      ...toRow(
+        'Price per tonne',
+        perTonne && (serviceFee ? `${perTonne}, including fees` : perTonne),
+      ),
       ...toRow('Portfolio', order.portfolio),
       ...(UNPROVEN.includes(type) ? [] : buildTypedRows(order)),
     ],
