@@ -9,7 +9,7 @@ import { enqueueMessage, type Message } from '../outbox/messages.js'
 import type { Sender, SendResult } from '../outbox/outbox.js'
 import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
 import { findUser } from './session.js'
-import { getBrowserName } from './sessions.js'
+import { getBrowserName } from './session-store.js'
 
 /** What a user is notified of by email. The notices are stored, so never rename one. */
 type Notice =

@@ -13,7 +13,7 @@ import {
 import type { AccountChanges, AccountState, ManagedAccount } from './account-schemas.js'
 import type { Role } from './permissions.js'
 import { deleteSecondFactors, listSecuredEmails } from './second-factor/second-factor-store.js'
-import { endSessions } from './sessions.js'
+import { endSessions } from './session-store.js'
 
 /** An account that can sign in. */
 export interface Account {

@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import { createAccountMail, type AccountMail } from './account-mail.js'
 import accountPages from './account-pages.js'
 import accountRoutes from './account-routes.js'
-import adminPages from './admin-pages.js'
+import portalScope from './portal-scope.js'
 import apiKeyPages from './api-keys/api-key-pages.js'
 import apiKeyRoutes from './api-keys/api-key-routes.js'
 import auditLogRoutes from './audit-log/audit-log-pages.js'
@@ -41,7 +41,7 @@ export default fp(
     await app.register(accountRoutes)
     await app.register(auditLogRoutes)
     await app.register(async (scope) => {
-      await scope.register(adminPages)
+      await scope.register(portalScope)
       await scope.register(signInPages)
       await scope.register(secondFactorPages)
       await scope.register(confirmPages)

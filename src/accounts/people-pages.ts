@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Formatters } from '../core/formatting/formatters.js'
+import type { Formatters } from '../core/formatting/portal-formatters.js'
 import { getRequestFormatters } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import { checker } from '../core/validation/field-errors.js'

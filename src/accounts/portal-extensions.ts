@@ -94,5 +94,5 @@ export default fp(
       return this.renderView(views, { sections, ...data })
     })
   },
-  { name: 'settings', dependencies: ['permissions', 'views'] },
+  { name: 'portal-extensions', dependencies: ['permissions', 'views'] },
 )

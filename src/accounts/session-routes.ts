@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { Problem, problemResponses } from '../core/http/problem.js'
 import { toIsoTime } from '../core/time.js'
 import { getUser } from './session.js'
-import { getBrowserName } from './sessions.js'
+import { getBrowserName } from './session-store.js'
 
 const dateTime = (description: string) => Type.String({ format: 'date-time', description })
 

@@ -10,7 +10,7 @@ import { HOUR_MS, MINUTE_MS } from '../core/time.js'
 import type { Account } from './account-store.js'
 import { isKey, type ApiKey } from './api-keys/api-key-store.js'
 import type { Role } from './permissions.js'
-import { createSessions, type Session, type Sessions } from './sessions.js'
+import { createSessions, type Session, type Sessions } from './session-store.js'
 import { createSessionTokens } from './sign-in-cookies.js'
 
 /** A person who is signed in. */

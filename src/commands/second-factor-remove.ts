@@ -1,5 +1,5 @@
 import { deleteSecondFactors } from '../accounts/second-factor/second-factor-store.js'
-import { endSessions } from '../accounts/sessions.js'
+import { endSessions } from '../accounts/session-store.js'
 import { appendAuditEntry } from '../audit/audit-entry.js'
 import { openServiceDatabase } from '../database/database-plugin.js'
 import { describeError, fail, loadConfig } from './command.js'

@@ -1,10 +1,10 @@
 import { convertKilograms, type MassUnit } from '../calculator/units.js'
 import { parseDay, type Granularity } from '../core/formatting/day-calendar.js'
-import type { Formatters } from '../core/formatting/formatters.js'
+import type { Formatters } from '../core/formatting/portal-formatters.js'
 import { toMassUnit } from '../core/formatting/number-formatter.js'
 import type { DashboardStats } from '../orders/dashboard-stats.js'
 import { PAID_STATUSES } from '../orders/order-status.js'
-import { buildOrdersUrl, COUNTED_STATUSES, getDateFilters } from './ranges.js'
+import { buildOrdersUrl, COUNTED_STATUSES, getDateFilters } from './period.js'
 
 const toUtcDate = (isoDate: string): Date => new Date(`${isoDate}T00:00:00Z`)
 

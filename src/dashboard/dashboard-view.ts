@@ -1,7 +1,7 @@
 import { convertKilograms } from '../calculator/units.js'
 import type { ConversionCounter } from '../checkout/conversions.js'
 import { formatIsoDate, parseDay, startOfNextPeriod } from '../core/formatting/day-calendar.js'
-import { getFormatters, type Formatters } from '../core/formatting/formatters.js'
+import { getFormatters, type Formatters } from '../core/formatting/portal-formatters.js'
 import { getMinorUnitDigits, toMassUnit } from '../core/formatting/number-formatter.js'
 import {
   calculateDashboardStats,
@@ -14,7 +14,7 @@ import { ORDER_EXCEPTIONS } from '../orders/order-filters.js'
 import type { Order } from '../orders/order.js'
 import type { OrderStore } from '../orders/store/order-store.js'
 import { buildCards, createDashboardFormatters, type DashboardFormatters } from './cards.js'
-import { buildOrdersUrl, getDateFilters } from './ranges.js'
+import { buildOrdersUrl, getDateFilters } from './period.js'
 
 interface TimelineInput {
   stats: DashboardStats

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Permission } from '../accounts/permissions.js'
-import { getFormatters } from '../core/formatting/formatters.js'
+import { getFormatters } from '../core/formatting/portal-formatters.js'
 import { getLocale } from '../core/http/locale.js'
 import { createUnexpectedProblem, logError, Problem } from '../core/http/problem.js'
 import type { StatsPeriod } from '../orders/dashboard-stats.js'
@@ -16,7 +16,7 @@ import {
   isReversed,
   parsePeriod,
   type RangeQuery,
-} from './ranges.js'
+} from './period.js'
 
 const STATS = { config: { permission: 'stats:read' } } as const
 

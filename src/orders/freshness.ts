@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { getFormatters } from '../core/formatting/formatters.js'
+import { getFormatters } from '../core/formatting/portal-formatters.js'
 import { getLocale } from '../core/http/locale.js'
 import type { Freshness } from './store/order-store.js'
 

@@ -18,7 +18,7 @@ import {
   isGuestOrder,
   RECALCULATED_FIELDS,
   requireStatusPermission,
-} from './status-permission.js'
+} from './order-permissions.js'
 import { MAX_EXACT_TOTAL, type ChangeContext, type ChangeResult } from './store/order-store.js'
 
 /** A list of entity tags with optional empty elements (RFC 9110, sections 5.6.1 and 8.8.3). */

@@ -1,4 +1,4 @@
-import type { Formatters } from '../core/formatting/formatters.js'
+import type { Formatters } from '../core/formatting/portal-formatters.js'
 import { METHOD_LABELS, PAYMENT_LABELS } from '../orders/labels.js'
 import type { OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import adminPages from '../accounts/admin-pages.js'
+import portalScope from '../accounts/portal-scope.js'
 import { limit, type ConfigPart, type Values } from '../core/config/config-part.js'
 import { Problem } from '../core/http/problem.js'
 import bulkRoutes from './bulk-routes.js'
@@ -60,7 +60,7 @@ const scope: FastifyPluginAsync<{ onGenerated: QrCodeListener }> = async (app, o
   await app.register(routes, options)
   await app.register(bulkRoutes, { ...options, countCodes })
   await app.register(async (pageScope) => {
-    if (QR_REQUIRE_ADMIN) await pageScope.register(adminPages)
+    if (QR_REQUIRE_ADMIN) await pageScope.register(portalScope)
     await pageScope.register(pages, options)
   })
 }

@@ -1,4 +1,4 @@
-import type { Formatters } from '../core/formatting/formatters.js'
+import type { Formatters } from '../core/formatting/portal-formatters.js'
 import { isObject } from '../core/validation/formats.js'
 import type { MessageState } from '../outbox/messages.js'
 import { buildMessageView, toTime, type Delivery } from '../outbox/read-messages.js'

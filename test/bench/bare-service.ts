@@ -12,7 +12,7 @@ import { buildFormView, CALCULATOR_NAMES, CHOICES } from '../../src/calculator/f
 import { buildResultView } from '../../src/calculator/result-view.js'
 import { tripSchemaExtensions } from '../../src/calculator/validate-calculation.js'
 import { projectRoot } from '../../src/core/config/config-part.js'
-import { getFormatters } from '../../src/core/formatting/formatters.js'
+import { getFormatters } from '../../src/core/formatting/portal-formatters.js'
 import { getNumberFormatter } from '../../src/core/formatting/number-formatter.js'
 import { createAjv } from '../../src/core/validation/field-errors.js'
 import { getDatabasePath } from '../../src/database/database-plugin.js'

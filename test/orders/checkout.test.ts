@@ -18,7 +18,7 @@ import {
   type OrderStatus,
 } from '../../src/orders/order-status.js'
 import type { NewOrder, Order, OrderChanges } from '../../src/orders/order.js'
-import { getEditPermission } from '../../src/orders/status-permission.js'
+import { getEditPermission } from '../../src/orders/order-permissions.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
 import { temporaryFolder } from '../support/app.js'
 import {

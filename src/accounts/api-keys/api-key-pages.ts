@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { getAuditActor } from '../../audit/audit-log.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { getRequestFormatters } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
 import { DAY_MS } from '../../core/time.js'

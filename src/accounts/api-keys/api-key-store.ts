@@ -8,7 +8,7 @@ import { stringEnum } from '../../core/validation/formats.js'
 import { textLine } from '../../core/validation/text-rules.js'
 import { insertRow, type Database } from '../../database/database.js'
 import { API_KEY_SCOPE_NAMES, type ApiKeyScope } from '../permissions.js'
-import { createUseRecorder } from '../sessions.js'
+import { createUseRecorder } from '../session-store.js'
 
 const PREFIX = 'cwk_'
 const RANDOM_LENGTH = 30

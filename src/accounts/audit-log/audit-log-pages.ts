@@ -18,7 +18,7 @@ import {
   findAuditFilterErrors,
   parseAuditQuery,
 } from '../../audit/audit-query.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { getRequestFormatters } from '../../core/http/locale.js'
 import { createValidationProblem, problemResponses, withHeaders } from '../../core/http/problem.js'
 import { isObject, stringEnum } from '../../core/validation/formats.js'

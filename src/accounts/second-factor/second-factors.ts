@@ -7,7 +7,7 @@ import { createLimitProblem, Problem } from '../../core/http/problem.js'
 import { DAY_MS, MINUTE_MS } from '../../core/time.js'
 import type { Queryable } from '../../database/database.js'
 import { consumeAll, type Budget } from '../../database/state-store/state-store.js'
-import { endSessions } from '../sessions.js'
+import { endSessions } from '../session-store.js'
 import { createPasskeys } from './passkeys.js'
 import { createSecondFactorStore, hasStoredFactor, type Passkey } from './second-factor-store.js'
 

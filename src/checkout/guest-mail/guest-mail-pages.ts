@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { CertificateChanges } from '../../certificates/certificate-section.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { getRequestFormatters } from '../../core/http/locale.js'
 import { parsePage } from '../../core/http/pagination.js'
 import { Problem } from '../../core/http/problem.js'

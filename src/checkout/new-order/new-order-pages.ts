@@ -8,7 +8,7 @@ import {
   FIELD_NAMES,
   listFieldNames,
 } from '../../calculator/form-view.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { getLocale, getRequestFormatters } from '../../core/http/locale.js'
 import { STATUS_LABELS } from '../../orders/labels.js'
 import { LIVE_STATUSES } from '../../orders/order-status.js'
@@ -20,7 +20,7 @@ import {
   type FieldErrors,
 } from '../../orders/pages/order-fields.js'
 import { estimateTrip } from '../../orders/pages/trip-view.js'
-import { getStatusPermission } from '../../orders/status-permission.js'
+import { getStatusPermission } from '../../orders/order-permissions.js'
 import { createPriceTerms } from '../checkout-config.js'
 import {
   buildPortfolioChoices,

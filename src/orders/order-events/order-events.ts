@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
-import { getFormatters, type Formatters } from '../../core/formatting/formatters.js'
+import { getFormatters, type Formatters } from '../../core/formatting/portal-formatters.js'
 import { getLocale } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
 import { HOUR_MS } from '../../core/time.js'

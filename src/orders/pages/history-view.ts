@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { getOwn } from '../../core/validation/formats.js'
 import {
   ATTEMPT_FIELD,

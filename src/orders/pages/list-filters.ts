@@ -4,7 +4,7 @@ import {
   type Day,
   type DayCalendar,
 } from '../../core/formatting/day-calendar.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import {
   CALCULATOR_LABELS,
   EXCEPTION_LABELS,

@@ -1,5 +1,5 @@
 import type { DayCalendar } from '../../core/formatting/day-calendar.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { joinWithAnd, STATUS_LABELS } from '../labels.js'
 import {
   buildListUrl,
@@ -13,7 +13,7 @@ import {
 } from '../order-filters.js'
 import { LIVE_STATUSES } from '../order-status.js'
 import type { Order } from '../order.js'
-import { getStatusPermission } from '../status-permission.js'
+import { getStatusPermission } from '../order-permissions.js'
 import { MAX_EXACT_TOTAL, type OrderList } from '../store/order-store.js'
 import { MAX_MATCHING_ORDERS, type SelectedOrder } from './bulk-actions.js'
 import {

@@ -1,5 +1,5 @@
 import type { Permission } from '../../accounts/permissions.js'
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { applyCommand, type OrderCommand } from '../order-command.js'
 import type { OrderStatus } from '../order-status.js'
 import type { HistoryEntry, Order } from '../order.js'

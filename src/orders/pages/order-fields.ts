@@ -1,4 +1,4 @@
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { formatMoney, getMinorUnitDigits } from '../../core/formatting/number-formatter.js'
 import {
   formatUnambiguous,

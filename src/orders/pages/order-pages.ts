@@ -8,7 +8,7 @@ import {
   getUndoPermission,
   RECALCULATED_FIELDS,
   requireStatusPermission,
-} from '../status-permission.js'
+} from '../order-permissions.js'
 import type { ChangeContext } from '../store/order-store.js'
 import {
   createEditForm,

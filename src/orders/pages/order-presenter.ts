@@ -5,7 +5,7 @@ import { formatFlashMessage, isMessageCode, type MessageCode } from '../labels.j
 import { getPreviousStatus } from '../order-command.js'
 import { getStatusBeforeCancellation } from '../order-status.js'
 import type { HistoryEntry, Order } from '../order.js'
-import { getUndoPermission } from '../status-permission.js'
+import { getUndoPermission } from '../order-permissions.js'
 import { isEditGroup } from './edit-form.js'
 import { buildHistoryView } from './history-view.js'
 import {

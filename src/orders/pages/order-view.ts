@@ -1,4 +1,4 @@
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { findLatestAttempt, isUnresolved } from '../attempt.js'
 import { isErased } from '../erase-order.js'
 import {
@@ -21,7 +21,7 @@ import {
   getEditPermission,
   getStatusPermission,
   RECALCULATED_FIELDS,
-} from '../status-permission.js'
+} from '../order-permissions.js'
 import {
   EDIT_GROUP_NAMES,
   EDIT_GROUPS,

@@ -38,5 +38,5 @@ export default fp(
       position: 20,
     })
   },
-  { name: 'order-pages', dependencies: ['orders', 'erasure', 'settings'] },
+  { name: 'order-pages', dependencies: ['orders', 'erasure', 'portal-extensions'] },
 )

@@ -1,4 +1,4 @@
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { truncateText } from '../../core/formatting/text.js'
 import { getRequestFormatters } from '../../core/http/locale.js'
 import {

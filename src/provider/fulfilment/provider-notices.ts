@@ -1,4 +1,4 @@
-import type { Formatters } from '../../core/formatting/formatters.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { getLostProviderId, isUnresolved, type FulfilmentAttempt } from '../../orders/attempt.js'
 import { joinWithAnd } from '../../orders/labels.js'
 import type { Order } from '../../orders/order.js'

@@ -52,7 +52,7 @@ function getPageFor(error: unknown, request: FastifyRequest): string | null {
  * Makes the routes of a scope portal pages: they accept forms, are never cached, and redirect to
  * sign-in when there is no session.
  */
-const adminPages = fp(
+const portalScope = fp(
   async (app) => {
     const cookieName = getSessionCookieName(app.publicBaseUrl())
     await app.register(formbody, { bodyLimit: MAX_FORM_BYTES })
@@ -89,13 +89,13 @@ const adminPages = fp(
         )
     })
   },
-  { name: 'admin-pages', dependencies: ['session', 'views', 'security-headers'] },
+  { name: 'portal-scope', dependencies: ['session', 'views', 'security-headers'] },
 )
 
 /** Registers the pages that features have added to the portal, in one scope. */
 export const portalPages: FastifyPluginAsync = async (app) => {
-  await app.register(adminPages)
+  await app.register(portalScope)
   for (const pages of app.portalPages) await app.register(pages)
 }
 
-export default adminPages
+export default portalScope
