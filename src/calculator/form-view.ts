@@ -41,9 +41,9 @@ export const CALCULATOR_NAMES: Record<CalculatorType, CalculatorName> = {
     reason: 'I know distance and speed',
   },
   custom: {
-    title: 'Custom amount',
+    title: 'CO₂e amount',
     summary: 'You already know the amount of CO₂e.',
-    reason: 'I know the amount of CO₂e',
+    reason: 'I know the CO₂e amount',
   },
 }
 

@@ -54,7 +54,7 @@ export const toInlineLabel = (status: OrderStatus): string => STATUS_LABELS[stat
 export const CALCULATOR_LABELS: Record<CalculatorType, string> = {
   fuel: 'Fuel',
   distance: 'Distance',
-  custom: 'Custom',
+  custom: 'CO₂e amount',
 }
 
 /** Joins strings as in `a, b and c`. */

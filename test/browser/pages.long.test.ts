@@ -82,7 +82,7 @@ t.test('the QR test page creates codes for all three calculators', async (t) => 
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url })
   const browserErrors = recordBrowserErrors(context, url)
 
-  for (const type of ['Fuel', 'Distance', 'Custom amount']) {
+  for (const type of ['Fuel', 'Distance', 'CO₂e amount']) {
     await page.goto(`${url}/qr-test`)
     await page.getByRole('radio', { name: type }).check()
     t.equal(await page.getByRole('group', { name: type }).isVisible(), true)

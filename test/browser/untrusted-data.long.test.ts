@@ -263,7 +263,7 @@ for (const [device, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP
       await page.locator('#customerEmail').fill(text(1))
       await page.locator('#vesselName').fill(text(2))
       await page.locator('#imoNumber').fill(text(3).slice(0, 12))
-      await page.getByRole('radio', { name: 'Custom' }).check()
+      await page.getByRole('radio', { name: 'CO₂e amount' }).check()
       await page.locator('#custom-description').fill(text(8))
       await page.locator('#custom-amount').fill('"><b>')
       await page.locator('#custom-amount-error').waitFor({ state: 'visible' })
