@@ -223,7 +223,7 @@ const pages: FastifyPluginAsync = async (app) => {
       : null
     const title = prefill.ok ? `Trip of ${prefill.source.vessel.name}` : prefill.error.title
     const preview = view?.preview ?? { title, description: title }
-    const page = { type, title, preview, isFocused: prefill.ok }
+    const page = { title, preview, isFocused: prefill.ok }
     return reply.streamPage('calculator/prefill', page, async () => {
       const outcome = prefill.ok ? 'filled' : prefill.error.reason
       prefills.inc({ calculator: type, outcome })
@@ -234,7 +234,10 @@ const pages: FastifyPluginAsync = async (app) => {
       request.log.info({ calculator: type, outcome }, 'prefill')
       return prefill.ok
         ? app.view('calculator/_calculator', view ?? {})
-        : app.view('calculator/_prefill-error', { error: prefill.error })
+        : app.view('calculator/_prefill-error', {
+            error: prefill.error,
+            contactUrl: app.brand.contactUrl,
+          })
     })
   }
 

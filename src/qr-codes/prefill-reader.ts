@@ -1,10 +1,8 @@
 import fp from 'fastify-plugin'
-import type { CalculatorType } from '../calculator/calculator-data.js'
 import type { ReadPrefill } from '../calculator/read-prefill.js'
 import { createPrefillLinks, type LinkError, type PrefillLinks } from './prefill-link.js'
 
-const SCAN_AGAIN =
-  'Scan the code again with the whole code in view. If that does not work, ask the crew for a new one.'
+const SCAN_AGAIN = 'Scan it again. If that does not help, ask the crew for a new code.'
 
 /**
  * Reads scanned links for the calculator pages. If a link is rejected, the result has a title and
@@ -39,7 +37,7 @@ function createPrefillReader(links: PrefillLinks, timeZone: string): ReadPrefill
       ok: false,
       error: {
         reason: error.reason,
-        ...describeError(error, type, formatDate),
+        ...describeError(error, formatDate),
         calculatorType: target.calculatorType,
         url: target.url,
       },
@@ -47,42 +45,40 @@ function createPrefillReader(links: PrefillLinks, timeZone: string): ReadPrefill
   }
 }
 
-/** @param opened the calculator that the link opened */
 function describeError(
   error: LinkError,
-  opened: CalculatorType,
   formatDate: (date: Date) => string,
 ): { title: string; explanation: string } {
   switch (error.reason) {
     case 'empty':
       return {
         title: 'This link is empty',
-        explanation: `The link contains no trip. ${SCAN_AGAIN}`,
+        explanation: `The code contains no trip. ${SCAN_AGAIN}`,
       }
     case 'incomplete':
       return {
         title: 'This link is incomplete',
-        explanation: `Part of the link is missing. ${SCAN_AGAIN}`,
+        explanation: `Part of the code is missing. ${SCAN_AGAIN}`,
       }
     case 'too_long':
       return {
         title: 'This link is too long',
-        explanation: `The link is longer than any valid link, so it was not read. ${SCAN_AGAIN}`,
+        explanation: `The code is longer than any valid code. ${SCAN_AGAIN}`,
       }
     case 'not_base64':
       return {
         title: 'This code is damaged',
-        explanation: `The link is cut short or contains invalid characters. ${SCAN_AGAIN}`,
+        explanation: `It is cut short or contains invalid characters. ${SCAN_AGAIN}`,
       }
     case 'invalid_data':
       return {
         title: 'This code could not be read',
-        explanation: `The link does not contain a valid trip. ${SCAN_AGAIN}`,
+        explanation: `It does not contain a valid trip. ${SCAN_AGAIN}`,
       }
     case 'wrong_type':
       return {
         title: 'This code is for another calculator',
-        explanation: `The code contains a trip for the ${error.calculatorType} calculator, but its link opened the ${opened} calculator.`,
+        explanation: `Its link opened the wrong one.${error.url === null ? ` ${SCAN_AGAIN}` : ''}`,
       }
     case 'edited':
       return {
@@ -92,7 +88,7 @@ function describeError(
     case 'not_yet_valid':
       return {
         title: 'This code is not valid yet',
-        explanation: `The code has a creation date in the future, ${formatDate(error.validFrom)}. Ask the crew for a new code.`,
+        explanation: `Its creation date is in the future: ${formatDate(error.validFrom)}. Ask the crew for a new code.`,
       }
     case 'expired':
       return {

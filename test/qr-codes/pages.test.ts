@@ -11,7 +11,7 @@ import { startTwoAdmins } from '../support/page-client.js'
 import { rawGet } from '../support/raw-http.js'
 import { waitUntil } from '../support/wait-for.js'
 
-const { url, log } = await startApp(t)
+const { url, log } = await startApp(t, { CONTACT: 'crew@example.com' })
 const links = createPrefillLinks([SECRET], () => url)
 
 const EVER_GIVEN = { name: 'Ever Given', imoNumber: '9811000' }
@@ -173,9 +173,9 @@ t.test('shows the reason for an invalid link and no calculator', async (t) => {
       'invalid_data',
       /not contain a valid trip/,
     ],
-    ['another type', query(distance.data, distance.sig), 'wrong_type', /distance/],
+    ['another type', query(distance.data, distance.sig), 'wrong_type', /opened the wrong one/],
     ['edited', query(edited.data, good.sig), 'edited', /edited/],
-    ['no signature', `/calculator/fuel?data=${good.data}`, 'incomplete', /link is missing/],
+    ['no signature', `/calculator/fuel?data=${good.data}`, 'incomplete', /code is missing/],
     ['expired', getPath(past), 'expired', /30 days/],
     ['not yet valid', getPath(future), 'not_yet_valid', /future/],
     ['empty', '/calculator/fuel?data=&sig=', 'empty', /contains no trip/],
@@ -186,7 +186,7 @@ t.test('shows the reason for an invalid link and no calculator', async (t) => {
       'invalid_data',
       /not contain a valid trip/,
     ],
-    ['20 kB', query('A'.repeat(20_000), good.sig), 'too_long', /longer than any valid link/],
+    ['20 kB', query('A'.repeat(20_000), good.sig), 'too_long', /longer than any valid code/],
     ['20 kB of signature', query(good.data, 'A'.repeat(20_000)), 'incomplete', /incomplete/],
     ['other characters', query('%00%ff%F0', '%27%22%3Cscript%3E'), 'not_base64', /cut short/],
   ]
@@ -198,6 +198,8 @@ t.test('shows the reason for an invalid link and no calculator', async (t) => {
     t.notOk(isFilled(html), `${name}: no calculator`)
     t.notMatch(html, /Ever Given/, `${name}: no vessel`)
     t.match(html, /role="alert"/, name)
+    t.match(html, '<a href="mailto:crew@example.com">Contact us</a>', name)
+    t.notMatch(html, /aria-current/, `${name}: no calculator is the current page`)
     t.match(html, /href="\/calculator\/fuel"/, `${name}: links to the empty calculator`)
     t.match(html, /<\/html>\s*$/, name)
     t.notMatch(html, /<script>/, name)
@@ -267,15 +269,15 @@ t.test('shows markup in names as text', async (t) => {
 
 t.test('shows an empty calculator without errors', async (t) => {
   const missing = {
-    fuel: 'quantity',
-    distance: 'distance, average speed, fuel per hour or mile',
-    custom: 'amount of CO₂e',
+    fuel: 'Enter the quantity to see the result',
+    distance: 'Still needed: distance, average speed, fuel per hour or mile',
+    custom: 'Enter the amount of CO₂e to see the result',
   }
   for (const type of TYPES) {
     const { status, html } = await open(`/calculator/${type}`)
     t.equal(status, 200)
     t.match(html, /id="trip"/)
-    t.match(html, `Still needed: ${missing[type]}.`)
+    t.match(html, missing[type])
     t.notMatch(html, /aria-invalid/)
     t.notMatch(html, /class="loading"/)
     t.equal(html.match(/<p class="error"[^>]*>[^<]+</g), null)
