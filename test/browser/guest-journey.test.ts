@@ -96,7 +96,7 @@ t.test(
 
     for (const [value, message] of [
       ['-600', 'Quantity: must be greater than 0.'],
-      ['', 'Complete the form to see the new result.'],
+      ['', 'Enter the quantity to see the new result'],
       ['six', 'Quantity: must be a number.'],
     ] as const) {
       await page.locator('#quantity').fill(value)
@@ -278,7 +278,7 @@ t.test('an invalid link explains the reason, and fills in nothing', async (t) =>
   }
 
   await page.goto(good.replace('/fuel?', '/distance?'))
-  await page.getByRole('link', { name: 'Open it in the fuel calculator' }).click()
+  await page.getByRole('link', { name: 'Open the right calculator' }).click()
   t.equal(
     await page.locator('#quantity').inputValue(),
     '500',
@@ -292,7 +292,10 @@ t.test('the result updates while typing, and the focus stays', async (t) => {
   t.teardown(() => context.close())
   const browserErrors = recordBrowserErrors(context, url)
   await page.goto(`${url}/calculator/fuel`)
-  t.equal(await page.locator('.missing-fields').innerText(), 'Still needed: quantity.')
+  const bar = page.locator('.result-bar')
+  t.equal(await bar.innerText(), 'Enter the quantity to see the result')
+  const { y, height } = (await bar.boundingBox()) ?? { y: 0, height: 0 }
+  t.equal(y + height, PHONE.height, 'at the bottom of the screen')
   await page.evaluate(() => {
     // Whether the result was ever blank during an update
     const result = document.querySelector('#result') ?? document.body
@@ -391,9 +394,9 @@ t.test('a submit moves the focus to the result, or to the first invalid field', 
   await page.locator('#distance').fill('120')
   await page.locator('#speedKn').fill('60')
   await page.locator('#consumption').fill('60')
-  await page.getByText('I know the fuel at another speed only').click()
+  await page.getByText('Fuel known at another speed').click()
   await page.locator('#referenceSpeedKn').fill('12')
-  await page.getByText('I know the fuel at another speed only').click()
+  await page.getByText('Fuel known at another speed').click()
   await page.locator('#consumption').press('Enter')
   await page.waitForFunction(() => document.activeElement?.id === 'referenceSpeedKn')
   t.equal(await page.locator('#referenceSpeedKn-error').isVisible(), true, 'it is unfolded')
@@ -412,25 +415,53 @@ t.test('a submit moves the focus to the result, or to the first invalid field', 
   )
 })
 
-t.test('the sticky result covers no focused field', async (t) => {
-  for (const viewport of [PHONE, { width: 320, height: 568 }, { width: 390, height: 420 }]) {
+t.test('the bar leads to the result while that is below', async (t) => {
+  const { context, page } = await phone()
+  t.teardown(() => context.close())
+  await page.goto(`${url}/calculator/fuel?quantity=1000`)
+  const link = page.getByRole('link', { name: 'See the result' })
+  await link.click()
+  await link.waitFor({ state: 'hidden' })
+  const { y = -1 } = (await page.locator('#outcome').boundingBox()) ?? {}
+  t.ok(y >= 0 && y < 100, `the result is ${y} px below the top`)
+
+  await page.goto((await generate(TRIPS[0])).url)
+  t.equal(await link.count(), 0, 'a scanned result comes first')
+})
+
+t.test('the sticky bar covers no focused field', async (t) => {
+  const pages = [
+    (await generate(TRIPS[1])).url,
+    `${url}/calculator/fuel?quantity=1000`,
+    `${url}/calculator/distance`,
+  ]
+  for (const viewport of [
+    PHONE,
+    { width: 390, height: 664 },
+    { width: 320, height: 568 },
+    { width: 390, height: 420 },
+  ]) {
     const { context, page } = await phone({ viewport })
-    await page.goto((await generate(TRIPS[1])).url)
-    const hidden: string[] = []
-    for (let i = 0; i < 18; i++) {
-      await page.keyboard.press('Tab')
-      const covered = () =>
-        page.evaluate(() => {
-          const element = document.activeElement
-          if (!element?.matches('#trip :is(input, select, button, summary)')) return ''
-          const { left, top, width, height } = element.getBoundingClientRect()
-          const there = document.elementFromPoint(left + width / 2, top + height / 2)
-          return there?.closest('.result-bar, .buy-bar') ? element.id || element.tagName : ''
-        })
-      // Waits for scrolling.
-      if (!(await waitUntil(async () => (await covered()) === ''))) hidden.push(await covered())
+    for (const address of pages) {
+      await page.goto(address)
+      const hidden: string[] = []
+      for (let i = 0; i < 25; i++) {
+        await page.keyboard.press('Tab')
+        const covered = () =>
+          page.evaluate(() => {
+            const element = document.activeElement
+            const bar = document.querySelector('.result-bar, .buy-bar')
+            if (!bar || !element?.closest('main') || bar.contains(element)) return ''
+            const field = element.getBoundingClientRect()
+            const { top, bottom } = bar.getBoundingClientRect()
+            const isClear = field.bottom <= top || field.top >= bottom
+            return isClear ? '' : element.id || element.tagName
+          })
+        // Waits for scrolling.
+        if (!(await waitUntil(async () => (await covered()) === ''))) hidden.push(await covered())
+      }
+      t.same(hidden, [], `${viewport.width} × ${viewport.height}: ${address}`)
     }
-    t.same(hidden, [], `${viewport.width} × ${viewport.height}`)
     await context.close()
   }
 })
