@@ -65,7 +65,7 @@ export default {
       comment: 'Only the processes import the composition.',
       severity: 'error',
       from: { pathNot: '^src/(server|start-server|app)\\.ts$|^src/commands/' },
-      to: { path: '^src/(app|config-parts|server|start-server|server-options)\\.ts$' },
+      to: { path: '^src/(app|config-parts|server|start-server)\\.ts$' },
     },
     ...downwards,
     {

@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
+import { UK_GRID } from './factors/2026-11.js'
 import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import {
   AMOUNT_UNITS,
@@ -84,12 +85,6 @@ const CERTIFIED_AS_NAMES: Record<CertifiedAs, string> = {
   bio: 'Biofuel',
   rfnbo: 'E-fuel (RFNBO)',
 }
-
-/**
- * UK electricity, kg CO2e/kWh: generation, transmission and distribution losses, and both
- * well-to-tank parts, 0.13096 + 0.01299 + 0.03682 + 0.00359 (DESNZ 2026).
- */
-const UK_GRID = { value: '0.18436', label: 'UK grid, DESNZ 2026, total' }
 
 interface Option {
   value: string

@@ -1,23 +1,65 @@
 import { constants } from 'node:zlib'
+import type { Server } from 'node:http'
 import compress, { type FastifyCompressOptions } from '@fastify/compress'
-import type { onRequestHookHandler } from 'fastify'
+import {
+  LogController,
+  type FastifyHttpOptions,
+  type FastifyServerOptions,
+  type onRequestHookHandler,
+} from 'fastify'
 import fp from 'fastify-plugin'
 import type { ConfigPart } from './config/config-part.js'
 import config from './config/config.js'
 import brand from './html/brand.js'
 import staticFiles from './html/static-files.js'
 import views from './html/views.js'
+import { parseTrustProxy } from './http/client-address.js'
 import { Problem } from './http/problem.js'
-import errorHandler from './server/error-handler.js'
+import { normalizeUrl } from './http/request-path.js'
+import errorHandler, { handleClientError } from './server/error-handler.js'
 import gracefulShutdown from './server/graceful-shutdown.js'
 import health from './server/health.js'
 import loadShedding from './server/load-shedding.js'
 import rateLimits from './server/rate-limits.js'
 import scheduler from './server/scheduler.js'
 import securityHeaders from './server/security-headers.js'
-import telemetry from './server/telemetry.js'
+import telemetry, { genReqId, loggerOptions } from './server/telemetry.js'
 import validation from './server/validation.js'
 import type { Validators } from './validation/field-errors.js'
+
+/** Destination of the log; standard output by default. */
+export type LogStream = NonNullable<Exclude<FastifyServerOptions['logger'], boolean>>['stream']
+
+/**
+ * Enough for the longest scanned link, which is also sent as HX-Current-URL and Referer. Unfinished
+ * headers are kept in memory.
+ */
+const MAX_HEADER_BYTES = 32 * 1024
+
+/** Further connections are closed at once. */
+export const MAX_CONNECTIONS = 10_000
+
+/** Fastify options, which must be known before any plugin is registered. */
+export const serverOptions = (environment: NodeJS.ProcessEnv, logStream?: LogStream) =>
+  ({
+    logger: { ...loggerOptions, ...(logStream ? { stream: logStream } : {}) },
+    // The telemetry plugin writes one entry per request instead of two.
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId,
+    trustProxy: parseTrustProxy(environment.TRUST_PROXY),
+    rewriteUrl: normalizeUrl,
+    clientErrorHandler: handleClientError,
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: 20_000,
+      // How often connections are checked for the time-outs
+      connectionsCheckingInterval: 5_000,
+    },
+    requestTimeout: 30_000,
+    // Requests on open connections are served during shutdown.
+    return503OnClosing: false,
+  }) satisfies FastifyHttpOptions<Server>
 
 interface Options {
   /** Environment variables, as listed in `.env.example` */

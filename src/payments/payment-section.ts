@@ -2,7 +2,7 @@ import type { Formatters } from '../core/formatting/portal-formatters.js'
 import { METHOD_LABELS, PAYMENT_LABELS } from '../orders/labels.js'
 import type { OrderStatus } from '../orders/order-status.js'
 import type { Order } from '../orders/order.js'
-import { buildContextUrl, type ListContext } from '../orders/pages/list-filters.js'
+import { buildContextUrl, type ListContext } from '../orders/pages/list-context.js'
 import type { BuiltSection, NextStep, OrderData } from '../orders/pages/order-extensions.js'
 import {
   getBalance,

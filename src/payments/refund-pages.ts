@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { getRequestFormatters } from '../core/http/locale.js'
-import { parseListContext } from '../orders/pages/list-filters.js'
+import { parseListContext } from '../orders/pages/list-context.js'
 import type { Notice } from '../orders/pages/order-extensions.js'
 import type { OrderRequest, OrderRoute } from '../orders/pages/order-presenter.js'
 import { buildRefund } from './payment-section.js'

@@ -3,6 +3,7 @@
 import '../certificates/share.js'
 import { copyLink } from '../shared/copy-link.js'
 
+/** The longest pause after failures, unless the server sets a longer one. */
 const MAX_DELAY_MS = 5 * 60_000
 
 const findRefresh = () => document.querySelector('.refresh')
@@ -21,8 +22,8 @@ function schedule() {
   clearTimeout(timer)
   const refresh = findRefresh()
   if (!refresh || document.hidden) return
-  const delay = Number(refresh.dataset.seconds) * 1000 * 2 ** failures
-  timer = setTimeout(check, Math.min(delay, MAX_DELAY_MS))
+  const delay = Number(refresh.dataset.seconds) * 1000
+  timer = setTimeout(check, Math.max(delay, Math.min(delay * 2 ** failures, MAX_DELAY_MS)))
 }
 
 // A response replaces the element, or removes it.

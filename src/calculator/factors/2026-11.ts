@@ -134,3 +134,9 @@ export const EDITION_2026_11 = {
     },
   },
 } as const satisfies Edition
+
+/**
+ * UK electricity, kg CO2e/kWh: generation, transmission and distribution losses, and both
+ * well-to-tank parts, 0.13096 + 0.01299 + 0.03682 + 0.00359 (DESNZ 2026).
+ */
+export const UK_GRID = { value: '0.18436', label: 'UK grid, DESNZ 2026, total' }

@@ -6,7 +6,7 @@ import {
   StagedOrders,
   type ImportConflict,
 } from '../store/import-many.js'
-import { parseHeader } from './csv-reader.js'
+import { parseHeader } from './columns.js'
 import { createImportErrors, type ImportErrors } from './import-errors.js'
 import { readRecords } from './read-records.js'
 import { toImportedOrder, validateRow } from './validate-row.js'

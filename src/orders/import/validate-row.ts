@@ -6,7 +6,7 @@ import { inferPaidAt } from '../order-status.js'
 import { ImportedOrder } from '../order.js'
 import type { StagedOrder } from '../store/import-many.js'
 import { checker, findTimestampErrors, validateNewOrder } from '../validators.js'
-import type { Column, Header } from './csv-reader.js'
+import type { Column, Header } from './columns.js'
 
 const check = checker(ImportedOrder)
 

@@ -17,12 +17,12 @@ import { getStatusPermission } from '../order-permissions.js'
 import { MAX_EXACT_TOTAL, type OrderList } from '../store/order-store.js'
 import { MAX_MATCHING_ORDERS, type SelectedOrder } from './bulk-actions.js'
 import {
-  buildContextUrl,
   buildDatePresets,
   buildFilterChips,
   buildFilterMenus,
   countFilters,
 } from './list-filters.js'
+import { buildContextUrl } from './list-context.js'
 import type { DescribeInList } from './order-extensions.js'
 import type { SavedView } from './saved-views.js'
 

@@ -5,7 +5,7 @@ import type { OrderStatus } from '../order-status.js'
 import type { HistoryEntry, Order } from '../order.js'
 import type { EditForm, EditGroup } from './edit-form.js'
 import type { EntryView } from './history-view.js'
-import type { ListContext } from './list-filters.js'
+import type { ListContext } from './list-context.js'
 
 /** An order and what every part of its page needs. */
 export interface OrderData {

@@ -14,7 +14,7 @@ import {
   getContextListUrl,
   parseListContext,
   type ListContext,
-} from './list-filters.js'
+} from './list-context.js'
 import { formatTotal } from './list-view.js'
 import {
   createOrderExtensions,

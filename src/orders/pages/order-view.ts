@@ -30,7 +30,7 @@ import {
   type EditGroup,
 } from './edit-form.js'
 import { buildHistoryView } from './history-view.js'
-import { buildContextUrl } from './list-filters.js'
+import { buildContextUrl } from './list-context.js'
 import {
   describeConsequences,
   SECTION_PLACES,

@@ -9,7 +9,7 @@ import {
   isUnresolved,
 } from '../../orders/attempt.js'
 import { parseVersion } from '../../orders/pages/edit-form.js'
-import { buildContextUrl, parseListContext } from '../../orders/pages/list-filters.js'
+import { buildContextUrl, parseListContext } from '../../orders/pages/list-context.js'
 import type { OrderRequest, OrderRoute } from '../../orders/pages/order-presenter.js'
 import type { Fulfilment } from './fulfil-orders.js'
 import { createFulfilmentSteps, type FulfilmentSteps } from './fulfilment-steps.js'

@@ -13,7 +13,7 @@ import {
 import { joinWithAnd } from '../../orders/labels.js'
 import type { OrderMessage } from '../../orders/order-messages.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
-import { buildContextUrl, type ListContext } from '../../orders/pages/list-filters.js'
+import { buildContextUrl, type ListContext } from '../../orders/pages/list-context.js'
 import type {
   BuiltSection,
   NextStep,
