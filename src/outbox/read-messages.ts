@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../core/time.js'
 import type { Formatters } from '../core/formatting/portal-formatters.js'
 import type { Queryable } from '../database/database.js'
 import {
@@ -124,12 +125,12 @@ export function toTime(ms: number, format: Formatters) {
   return { iso, text: format.dateTime(iso) }
 }
 
-/**
- * Whether a page should poll the log. Polling stops after the second attempt, because the delay
- * before later attempts is longer.
- */
+/** Whether a page should poll the log: a message is about to be sent. */
 export const isLive = (deliveries: readonly Delivery[]): boolean =>
-  deliveries.some(({ message }) => message.state === 'pending' && message.attempts < 2)
+  deliveries.some(
+    ({ message: { state, nextAttemptAt } }) =>
+      state === 'pending' && nextAttemptAt < Date.now() + MINUTE_MS,
+  )
 
 /** Explains why there are no attempts. */
 function getNote({ state }: Delivery['message'], isHeld: boolean): string {
