@@ -243,15 +243,19 @@ export function describeChanges(
   { exact }: NumberFormatter,
 ): string[] {
   const fields = new Set([...Object.keys(scanned.values), ...Object.keys(edited.values)])
-  return sortByFormOrder([...fields])
-    .filter((field) => (scanned.values[field] ?? '') !== (edited.values[field] ?? ''))
-    .map((field) => {
-      const before = scanned.values[field] ?? ''
-      const label = getLabel(field, edited.lines)
-      return before === '' || Number.isNaN(Number(before))
-        ? label
-        : `${label} (scanned: ${exact(Number(before))})`
-    })
+  return (
+    sortByFormOrder([...fields])
+      .filter((field) => (scanned.values[field] ?? '') !== (edited.values[field] ?? ''))
+      // Guests who enter their number correct nothing.
+      .filter((field) => field !== 'guests' || scanned.values.guests)
+      .map((field) => {
+        const before = scanned.values[field] ?? ''
+        const label = getLabel(field, edited.lines)
+        return before === '' || Number.isNaN(Number(before))
+          ? label
+          : `${label} (scanned: ${exact(Number(before))})`
+      })
+  )
 }
 
 interface FormViewOptions {

@@ -28,8 +28,8 @@ const IMAGE_SECONDS = 24 * 60 * 60
 const toHost = (url: string | undefined): string | undefined => url && new URL(url).host
 
 const METHOD_NAMES = {
-  avoidance: 'Avoidance: prevents emissions',
-  removal: 'Removal: takes CO₂ out of the air',
+  avoidance: 'Prevents emissions (avoidance)',
+  removal: 'Takes CO₂ out of the air (removal)',
 }
 
 interface Fact {

@@ -50,7 +50,7 @@ t.test('a portfolio is the same card next to a result and in the order form', as
   t.equal(project.status, 200)
   t.match(
     toText(project),
-    /Clean cooking · Kenya .* cut less\. What it does Avoidance: prevents emissions Certified under Gold Standard Year of the credits 2023–2024 Listed in Example Registry .* 30% of the credits in Harbour Mix come from this project\. A tonne costs US\$23\.90 \./,
+    /Clean cooking · Kenya .* cut less\. What it does Prevents emissions \(avoidance\) Certified under Gold Standard Year of the credits 2023–2024 Listed in Example Registry .* 30% of the credits in Harbour Mix come from this project\. A tonne costs US\$23\.90 \./,
   )
   t.equal(findLink(project, '<bdi>Example Registry'), 'https://registry.example/projects/12')
   for (const path of [
@@ -148,7 +148,7 @@ t.test('a project shows what the provider says of it, escaped, and nothing else'
   t.notMatch(toText(page), /What it does|% of the credits/)
   t.match(
     toText(await guest.get('/projects/7/3')),
-    /Removal: takes CO₂ out of the air Certified under 7/,
+    /Takes CO₂ out of the air \(removal\) Certified under 7/,
   )
 })
 

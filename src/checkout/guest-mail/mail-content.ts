@@ -67,11 +67,13 @@ const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Ope
     ],
     link: linksToPdf(order) ? 'Open certificate (PDF)' : 'View your certificate',
   }),
-  order_cancelled: ({ orderNumber }) => ({
+  order_cancelled: ({ orderNumber, hasReceipt }, { received }) => ({
     title: `Order ${orderNumber} was cancelled`,
     heading: 'Your order is cancelled',
     paragraphs: [
-      'There is nothing to pay. If you have already paid, your payment will be refunded.',
+      hasReceipt || received !== null
+        ? 'We have received your payment and will refund it.'
+        : 'There is nothing to pay. A payment that is already on its way will be refunded.',
     ],
     link: 'View your order',
   }),
@@ -166,7 +168,7 @@ export function buildMailContent(
     payment,
     receiptTitle: order.hasReceipt ? 'Receipt' : 'Order summary',
     receipt: buildReceipt(order),
-    total: type === 'order_cancelled' ? 'Nothing to pay' : order.total,
+    total: type === 'order_cancelled' && !order.hasReceipt ? 'Nothing to pay' : order.total,
     details: [
       ...toRow('Order', order.orderNumber),
       ...toRow('Ordered', order.placedOn),
