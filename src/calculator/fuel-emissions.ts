@@ -1,7 +1,7 @@
 import type { Gases } from './estimate-schema.js'
 import type { Edition, Fuel, MassBasedFuel } from './factors/edition.js'
 import type { BurntFuelType } from './factors/editions.js'
-import type { Certificate, FuelAmount, TripLine } from './trip-lines.js'
+import type { FuelCertificate, FuelAmount, TripLine } from './trip-lines.js'
 
 /** Emissions of an amount of fuel, kg CO2e. */
 interface Emissions {
@@ -16,7 +16,7 @@ export interface FuelPart extends Emissions {
   fuel: Fuel
   litres: number
   kilograms: number
-  certificate: Certificate | null
+  certificate: FuelCertificate | null
   gases: Gases
 }
 
@@ -33,7 +33,7 @@ export interface LineEmissions extends Emissions {
 export type Gwp100 = Edition['gwp100']
 
 /** The fuel with the factors that apply: with a certificate, those by mass. */
-const selectFactors = (fuel: Fuel, certificate: Certificate | null): Fuel =>
+const selectFactors = (fuel: Fuel, certificate: FuelCertificate | null): Fuel =>
   fuel.basis === 'mass' || fuel.certified === undefined || certificate === null
     ? fuel
     : { basis: 'mass', name: fuel.name, density: fuel.density, ...fuel.certified }
@@ -60,7 +60,7 @@ function toGasesPerKilogram(fuel: MassBasedFuel) {
 export function toEmissionsPerKilogram(
   fuel: MassBasedFuel,
   gwp100: Gwp100,
-  certificate: Certificate | null,
+  certificate: FuelCertificate | null,
 ) {
   const { lowerCalorificValue, wellToTank, co2 } = fuel
   const gases = toGasesPerKilogram(fuel)
@@ -100,7 +100,7 @@ export const sumGases = (items: readonly { gases: Gases }[]): Gases =>
     NO_GASES,
   )
 
-function calculateGases(fuel: Fuel, kilograms: number, certificate: Certificate | null): Gases {
+function calculateGases(fuel: Fuel, kilograms: number, certificate: FuelCertificate | null): Gases {
   if (fuel.basis === 'volume') {
     // The published CO2e of a biofuel excludes its biogenic CO2.
     const biogenicCo2Kg = fuel.certified ? kilograms * fuel.certified.co2.value : null
@@ -121,7 +121,7 @@ function calculatePart(
   gwp100: Gwp100,
   fuelType: BurntFuelType,
   amount: FuelAmount,
-  certificate: Certificate | null,
+  certificate: FuelCertificate | null,
 ): FuelPart {
   const fuel = selectFactors(fuels[fuelType], certificate)
   const litres = 'litres' in amount ? amount.litres : amount.kilograms / fuel.density.value

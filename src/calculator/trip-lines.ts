@@ -34,7 +34,7 @@ export function calculateDistanceFuel(data: Omit<DistanceData, 'fuelType'>) {
 export type FuelAmount = { litres: number } | { kilograms: number }
 
 /** A certified well-to-wake value, from the supplier's proof of sustainability. */
-export interface Certificate {
+export interface FuelCertificate {
   gCo2ePerMj: number
   as: CertifiedAs
   reference: string | null
@@ -46,7 +46,7 @@ export interface BurntLine {
   fuelType: BurntFuelType
   amount: FuelAmount
   hvoPercent: number
-  certificate: Certificate | null
+  certificate: FuelCertificate | null
 }
 
 /** Electricity from shore. */

@@ -8,7 +8,7 @@ import type { Order } from '../orders/order.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import type { Payment } from '../payments/payment.js'
 import { createBankTransfers } from './bank-transfer/bank-transfer.js'
-import { buildOrderView } from './guest-order-view.js'
+import { buildGuestOrderView } from './guest-order-view.js'
 import { toFormQuery, toTripFields } from './ordered-trip.js'
 import { buildPaymentView, toPaymentReturn } from './payment-view.js'
 import { GUEST, startPayment } from './place-order.js'
@@ -114,7 +114,7 @@ const pages: FastifyPluginAsync = async (app) => {
     const online = isPaidThroughStripe(order) ? buildPaymentView(order, payment, from) : null
     // A refresh can add the form, but cannot change the policy of the page.
     if (online) reply.allowFormsTo(checkoutOrigin)
-    const view = buildOrderView(order, history, {
+    const view = buildGuestOrderView(order, history, {
       certificate,
       pdfProblem: certificate && (await certificates.findPdfProblem(certificate, true)),
       payment,

@@ -144,7 +144,7 @@ function buildCertificateView(
 }
 
 /** What a guest sees of an order. Notes and other data for administrators are left out. */
-export function buildOrderView(
+export function buildGuestOrderView(
   order: Order,
   history: readonly HistoryEntry[],
   options: ViewOptions,
@@ -211,4 +211,4 @@ export function buildOrderView(
   }
 }
 
-export type OrderView = ReturnType<typeof buildOrderView>
+export type GuestOrderView = ReturnType<typeof buildGuestOrderView>

@@ -1,6 +1,6 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
-import { getAdminSecurity } from '../accounts/auth-guard.js'
+import { getAdminSecurity } from '../accounts/security.js'
 import { problemResponses } from '../core/http/problem.js'
 import { getProviderScope, isPublicRoute, type PublicRoutes } from './paths.js'
 

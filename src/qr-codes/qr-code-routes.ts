@@ -2,7 +2,7 @@ import accepts from '@fastify/accepts'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
-import { getAdminSecurity } from '../accounts/auth-guard.js'
+import { getAdminSecurity } from '../accounts/security.js'
 import { createValidationProblem, problemResponses } from '../core/http/problem.js'
 import {
   generateQrCode,

@@ -26,7 +26,11 @@ const BROWSER = /^browser\//
 const SLOW = /\.slow\.test\.js$/
 
 const options = new Set(process.argv.filter((argument) => argument.startsWith('--')))
-const parts = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const parts = process.argv
+  .slice(2)
+  .filter((argument) => !argument.startsWith('--'))
+  // Paths can be typed as those of the sources.
+  .map((part) => part.replace(/^test\//, '').replace(/\.ts$/, '.js'))
 const isNocoDb = options.has('--nocodb')
 const suffix = isNocoDb ? '.nocodb-test.js' : '.test.js'
 const isLong = options.has('--long')

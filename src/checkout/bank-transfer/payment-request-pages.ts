@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { drawInWorker } from '../../certificates/certificate-pdf.js'
 import { getRequestNumbers } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
-import { buildOrderView, type OrderView } from '../guest-order-view.js'
+import { buildGuestOrderView, type GuestOrderView } from '../guest-order-view.js'
 import { createBankTransfers, type BankTransfer } from './bank-transfer.js'
 import type { PaymentRequest, PaymentRequestTask } from './draw-payment-request.js'
 
@@ -12,7 +12,7 @@ const MAX_PER_MINUTE = 30
 type Seller = PaymentRequest['seller']
 
 function buildPaymentRequest(
-  order: OrderView,
+  order: GuestOrderView,
   orderedAt: string,
   { account, instructions, dueOn, reference, epcPayload }: BankTransfer,
   seller: Seller,
@@ -75,7 +75,7 @@ const pages: FastifyPluginAsync = async (app) => {
           'There is no order at this address. Check that the link is complete.',
         )
       }
-      const view = buildOrderView(order, [], {
+      const view = buildGuestOrderView(order, [], {
         certificate: null,
         bankTransfer: buildBankTransfer(order),
         format: {

@@ -1,5 +1,5 @@
 import type { Brand } from '../../core/html/brand.js'
-import type { OrderView } from '../guest-order-view.js'
+import type { GuestOrderView } from '../guest-order-view.js'
 import type { MailType } from './guest-mail-types.js'
 
 interface Opening {
@@ -22,10 +22,10 @@ export interface MailAmounts {
 }
 
 /** Whether the button opens the guest's own PDF, because the certificate's page shows no names. */
-export const linksToPdf = ({ certificate, isPublic }: OrderView): boolean =>
+export const linksToPdf = ({ certificate, isPublic }: GuestOrderView): boolean =>
   certificate?.pdfProblem === null && !isPublic
 
-const OPENINGS: Record<MailType, (order: OrderView, amounts: MailAmounts) => Opening> = {
+const OPENINGS: Record<MailType, (order: GuestOrderView, amounts: MailAmounts) => Opening> = {
   order_received: ({ orderNumber, status }) => ({
     title: `Order ${orderNumber} received`,
     heading: 'Thank you for your order',
@@ -104,7 +104,7 @@ const toRow = (label: string, value: string | null): Row[] =>
 const toLine = ({ label, value }: Row): string => `${label}: ${value}`
 
 /** What a guest typed, or put into a QR code. */
-const buildTypedRows = ({ customer, vessel, imoNumber, beneficiary }: OrderView): Row[] => [
+const buildTypedRows = ({ customer, vessel, imoNumber, beneficiary }: GuestOrderView): Row[] => [
   ...toRow('Vessel', vessel && imoNumber ? `${vessel}, IMO ${imoNumber}` : vessel),
   ...toRow('Name', customer.name),
   ...toRow('Company', customer.company),
@@ -112,7 +112,7 @@ const buildTypedRows = ({ customer, vessel, imoNumber, beneficiary }: OrderView)
   ...toRow('Name on the certificate', beneficiary),
 ]
 
-function buildReceipt({ parts }: OrderView): Row[] {
+function buildReceipt({ parts }: GuestOrderView): Row[] {
   if (parts === null) return []
   const { mass, offset, serviceFee } = parts
   return [
@@ -122,7 +122,7 @@ function buildReceipt({ parts }: OrderView): Row[] {
 }
 
 /** How to pay by invoice; other payments are made on the order's page. */
-function buildPayment({ payment, total }: OrderView, method: string) {
+function buildPayment({ payment, total }: GuestOrderView, method: string) {
   if (payment === null || method !== 'invoice') return null
   const { account, instructions, dueOn, reference } = payment
   const rows = account
@@ -148,7 +148,7 @@ function buildPayment({ payment, total }: OrderView, method: string) {
  */
 export function buildMailContent(
   type: MailType,
-  order: OrderView,
+  order: GuestOrderView,
   paymentMethod: string,
   amounts: MailAmounts,
 ) {

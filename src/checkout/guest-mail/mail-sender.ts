@@ -19,7 +19,7 @@ import type { Message } from '../../outbox/messages.js'
 import type { Sender, SendResult } from '../../outbox/outbox.js'
 import { getBalance, isReceived } from '../../payments/payment.js'
 import { createBankTransfers } from '../bank-transfer/bank-transfer.js'
-import { buildOrderView } from '../guest-order-view.js'
+import { buildGuestOrderView } from '../guest-order-view.js'
 import { getPayload, isStillTrue, MAIL_QUEUE, type MailType } from './guest-mail-types.js'
 import { buildMailContent, formatMailText, linksToPdf, type MailAmounts } from './mail-content.js'
 
@@ -107,7 +107,7 @@ function createMailRenderer(app: FastifyInstance) {
   return async (type: MailType, order: Order): Promise<RenderedMail> => {
     const certificate =
       type === 'certificate_ready' ? await findOrderCertificate(database, order.id) : null
-    const orderView = buildOrderView(order, [], {
+    const orderView = buildGuestOrderView(order, [], {
       certificate,
       pdfProblem: certificate && (await certificates.findPdfProblem(certificate, true)),
       bankTransfer: buildBankTransfer(order),
