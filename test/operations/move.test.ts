@@ -114,7 +114,8 @@ t.test('orders are moved while the service shows them, and the copy is killed', 
 
 t.test('a copy contains all other tables, and new rows get higher numbers', async (t) => {
   const dataDir = temporaryFolder(t)
-  await fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(20))
+  // Rows of other tables can refer to any of these orders.
+  await fillStore(getDatabasePath(dataDir), 'UTC', typicalOrders(60))
   const url = await server.createDatabase()
   const environment = { DATA_DIR: dataDir, DATABASE_URL: url }
   t.match(await copyOrders(environment), { code: 0 })
