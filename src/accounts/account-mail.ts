@@ -8,8 +8,8 @@ import { MAX_SEND_MS, type MailDelivery, type RenderedMail } from '../mail/smtp-
 import { enqueueMessage, type Message } from '../outbox/messages.js'
 import type { Sender, SendResult } from '../outbox/outbox.js'
 import { getLinkPath, LINK_PURPOSES, type LinkPurpose } from './account-links.js'
-import { findUser } from './session.js'
 import { getBrowserName } from './session-store.js'
+import { findUser } from './session.js'
 
 /** What a user is notified of by email. The notices are stored, so never rename one. */
 type Notice =

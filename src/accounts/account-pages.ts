@@ -4,8 +4,8 @@ import { getRequestFormatters } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from './permissions.js'
 import { endOtherSessions, endOwnSession } from './session-routes.js'
-import { getUser } from './session.js'
 import { getBrowserName, type Session } from './session-store.js'
+import { getUser } from './session.js'
 
 /** Base path of the actions on sessions. */
 const SESSIONS_URL = '/admin/account/sessions'

@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { Problem, problemResponses } from '../core/http/problem.js'
 import { toIsoTime } from '../core/time.js'
-import { getUser } from './session.js'
 import { getBrowserName } from './session-store.js'
+import { getUser } from './session.js'
 
 const dateTime = (description: string) => Type.String({ format: 'date-time', description })
 

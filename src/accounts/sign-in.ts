@@ -13,8 +13,8 @@ import type { Account } from './account-store.js'
 import type { Role } from './permissions.js'
 import { SecondFactorRequired } from './require-permission.js'
 import { createPasskeyProblem } from './second-factor/passkeys.js'
-import { getUser } from './session.js'
 import type { Session } from './session-store.js'
+import { getUser } from './session.js'
 import { createDeviceTokens, type DeviceTokens } from './sign-in-cookies.js'
 
 const KNOWN_ADDRESS_TTL_MS = 30 * DAY_MS

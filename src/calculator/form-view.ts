@@ -1,5 +1,4 @@
 import type { TSchema } from '@sinclair/typebox'
-import { UK_GRID } from './factors/2026-11.js'
 import { withUnit, type NumberFormatter } from '../core/formatting/number-formatter.js'
 import {
   AMOUNT_UNITS,
@@ -17,6 +16,7 @@ import {
 } from './calculator-data.js'
 import { FORM_FIELDS, type CalculatorForm } from './calculator-form.js'
 import { getPlainFuelName, USE_NAMES } from './describe-trip.js'
+import { UK_GRID } from './factors/2026-11.js'
 import { FRAMEWORK_NAMES, FRAMEWORKS } from './factors/edition.js'
 import { BURNT_FUEL_TYPES, FUEL_TYPES, type FuelType } from './factors/editions.js'
 import { getLineField, type FormLine } from './further-lines.js'

@@ -1,7 +1,7 @@
 import type { Gases } from './estimate-schema.js'
 import type { Edition, Fuel, MassBasedFuel } from './factors/edition.js'
 import type { BurntFuelType } from './factors/editions.js'
-import type { FuelCertificate, FuelAmount, TripLine } from './trip-lines.js'
+import type { FuelAmount, FuelCertificate, TripLine } from './trip-lines.js'
 
 /** Emissions of an amount of fuel, kg CO2e. */
 interface Emissions {

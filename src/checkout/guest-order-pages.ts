@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { sendCertificatePdf } from '../certificates/certificate-pages.js'
 import { getRequestNumbers } from '../core/http/locale.js'
 import { Problem } from '../core/http/problem.js'
@@ -23,6 +23,21 @@ const MIN_REFRESH_SECONDS = 3
 const MAX_REFRESH_SECONDS = 5 * 60
 const REFRESH_BACKOFF = 1.3
 
+/** Returns the order that a private link opens. Throws a Problem (404), the same for every token. */
+export async function requireGuestOrder(
+  { orders, orderLinks }: FastifyInstance,
+  token: string,
+): Promise<Order> {
+  const id = await orderLinks.find(token)
+  const order = id === null ? null : await orders.get(id)
+  if (order !== null) return order
+  throw new Problem(
+    404,
+    'There is no order at this address. Open the link in the email that we sent you.',
+    { heading: 'We cannot find this order' },
+  )
+}
+
 /** The page of a guest's order. The token in its path is the only permission to see it. */
 const pages: FastifyPluginAsync = async (app) => {
   const { orders: store, orderLinks: links, certificates } = app
@@ -40,20 +55,6 @@ const pages: FastifyPluginAsync = async (app) => {
     reply.header('referrer-policy', 'no-referrer')
     done()
   })
-
-  /** Throws a Problem (404), the same for every token that opens no order. */
-  async function findOrder({ params }: FastifyRequest<OrderRoute>): Promise<Order> {
-    const id = await links.find(params.token)
-    const order = id === null ? null : await store.get(id)
-    if (order === null) {
-      throw new Problem(
-        404,
-        'There is no order at this address. Open the link in the email that we sent you.',
-        { heading: 'We cannot find this order' },
-      )
-    }
-    return order
-  }
 
   const isPaidThroughStripe = ({ checkout }: Order): boolean =>
     payments !== null && checkout?.paymentMethod === 'stripe'
@@ -98,12 +99,12 @@ const pages: FastifyPluginAsync = async (app) => {
     reply: FastifyReply,
     page: 'checkout/order' | 'checkout/cancel',
   ) {
-    let order = await findOrder(request)
+    let order = await requireGuestOrder(app, request.params.token)
     const path = `/o/${request.params.token}`
     if (page === 'checkout/cancel' && order.status !== 'pending') return reply.redirect(path, 303)
     const from = toPaymentReturn(request.query.payment)
     const payment = await findPayment(order, from === 'done' && order.status === 'pending')
-    if (from === 'done') order = await findOrder(request)
+    if (from === 'done') order = await requireGuestOrder(app, request.params.token)
     const history = (await store.getHistory(order.id)) ?? []
     const format = {
       numbers: getRequestNumbers(request),
@@ -156,13 +157,13 @@ const pages: FastifyPluginAsync = async (app) => {
   // The origin of the request is not checked. Only the guest's own pages know the token, and their
   // referrer policy makes browsers send `Origin: null`.
   app.post<OrderRoute>('/o/:token/pay', { config: { rateLimit } }, async (request, reply) => {
-    const order = await findOrder(request)
+    const order = await requireGuestOrder(app, request.params.token)
     return reply.redirect(await startPayment(app, order, `/o/${request.params.token}`), 303)
   })
 
   app.post<OrderRoute>('/o/:token/cancel', async (request, reply) => {
     for (;;) {
-      const order = await findOrder(request)
+      const order = await requireGuestOrder(app, request.params.token)
       const { id, version } = order
       // Other orders are cancelled by an administrator, who also refunds the payment.
       if (!canGuestCancel(order, (await store.getHistory(id)) ?? [])) break

@@ -10,7 +10,7 @@ import {
 import { MINUTE_MS } from '../core/time.js'
 import { canGuestCancel } from '../orders/attempt.js'
 import { isErased } from '../orders/erase-order.js'
-import { hasBeenPaid, type OrderStatus } from '../orders/order-status.js'
+import { hasBeenPaid, isPaid, type OrderStatus } from '../orders/order-status.js'
 import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
 import type { HistoryEntry, Order } from '../orders/order.js'
 import { isReceived, isSameAmount, type Payment } from '../payments/payment.js'
@@ -59,12 +59,12 @@ function buildSteps(
   if (status === 'cancelled') {
     return [received, { label: 'Cancelled', at: format(order.cancelledAt), state: 'done' }]
   }
-  const isPaid = hasBeenPaid(status)
+  const wasPaid = hasBeenPaid(status)
   const paid: Step = {
     label: 'Paid',
     note: 'Not yet',
     at: format(order.paidAt),
-    state: isPaid ? 'done' : 'current',
+    state: wasPaid ? 'done' : 'current',
   }
   if (status === 'refunded') {
     if (awaitsRefund(order, payment)) {
@@ -77,7 +77,7 @@ function buildSteps(
   const bought: Step = {
     label: 'Credits bought',
     at: format(order.fulfilledAt),
-    state: isBought ? 'done' : isPaid ? 'current' : 'upcoming',
+    state: isBought ? 'done' : wasPaid ? 'current' : 'upcoming',
   }
   if (order.checkout === null) return [received, paid, bought]
   const issued: Step = {
@@ -165,11 +165,7 @@ export function buildGuestOrderView(
     headline: { ...headline, name: headline.isGreeting ? firstName : null },
     /** Whether the certificate is emailed, now or later */
     isMailed:
-      hasMail &&
-      hasBeenPaid(status) &&
-      status !== 'refunded' &&
-      !isErased(order) &&
-      (certificate === null || isNew(certificate)),
+      hasMail && isPaid(status) && !isErased(order) && (certificate === null || isNew(certificate)),
     firstName,
     steps: buildSteps(order, history, options),
     certificate: certificate && buildCertificateView(certificate, pdfProblem, format),

@@ -6,8 +6,8 @@ import { Problem } from '../core/http/problem.js'
 import { WHOLE_TRIP } from '../orders/share.js'
 import type { Project } from '../provider/offset-order.js'
 import { getProjectPath } from '../provider/paths.js'
-import { readTrip, toFormQuery } from './ordered-trip.js'
 import { createPriceTerms } from './checkout-config.js'
+import { readTrip, toFormQuery } from './ordered-trip.js'
 import {
   buildCardPrice,
   buildPortfolioView,

@@ -1,5 +1,5 @@
-import { constants } from 'node:zlib'
 import type { Server } from 'node:http'
+import { constants } from 'node:zlib'
 import compress, { type FastifyCompressOptions } from '@fastify/compress'
 import {
   LogController,

@@ -1,7 +1,7 @@
 import { convertKilograms, type MassUnit } from '../calculator/units.js'
 import { parseDay, type Granularity } from '../core/formatting/day-calendar.js'
-import type { Formatters } from '../core/formatting/portal-formatters.js'
 import { toMassUnit } from '../core/formatting/number-formatter.js'
+import type { Formatters } from '../core/formatting/portal-formatters.js'
 import type { DashboardStats } from '../orders/dashboard-stats.js'
 import { PAID_STATUSES } from '../orders/order-status.js'
 import { buildOrdersUrl, COUNTED_STATUSES, getDateFilters } from './period.js'

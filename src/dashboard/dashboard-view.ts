@@ -1,8 +1,8 @@
 import { convertKilograms } from '../calculator/units.js'
 import type { ConversionCounter } from '../checkout/conversions.js'
 import { formatIsoDate, parseDay, startOfNextPeriod } from '../core/formatting/day-calendar.js'
-import { getFormatters, type Formatters } from '../core/formatting/portal-formatters.js'
 import { getMinorUnitDigits, toMassUnit } from '../core/formatting/number-formatter.js'
+import { getFormatters, type Formatters } from '../core/formatting/portal-formatters.js'
 import {
   calculateDashboardStats,
   type DashboardStats,

@@ -10,8 +10,6 @@ import {
   withHeaders,
 } from '../core/http/problem.js'
 import { findFilterErrors, ListQuery } from './order-filters.js'
-import { calculateTrip, isSameMass, roundToGram } from './order-trip.js'
-import { NewOrderRequest, Order, OrderChanges, OrderReference } from './order.js'
 import {
   getEditPermission,
   getStatusPermission,
@@ -19,6 +17,8 @@ import {
   RECALCULATED_FIELDS,
   requireStatusPermission,
 } from './order-permissions.js'
+import { calculateTrip, isSameMass, roundToGram } from './order-trip.js'
+import { NewOrderRequest, Order, OrderChanges, OrderReference } from './order.js'
 import { MAX_EXACT_TOTAL, type ChangeContext, type ChangeResult } from './store/order-store.js'
 
 /** A list of entity tags with optional empty elements (RFC 9110, sections 5.6.1 and 8.8.3). */

@@ -1,5 +1,5 @@
-import { MINUTE_MS } from '../core/time.js'
 import type { Formatters } from '../core/formatting/portal-formatters.js'
+import { MINUTE_MS } from '../core/time.js'
 import type { Queryable } from '../database/database.js'
 import {
   COLUMNS,

@@ -9,6 +9,7 @@ import {
 } from '../../src/orders/accepted-terms.js'
 import type { Checkout } from '../../src/orders/order-checkout.js'
 import { hashOrder } from '../../src/orders/order-command.js'
+import { getEditPermission } from '../../src/orders/order-permissions.js'
 import {
   getTransitions,
   inferStatusFields,
@@ -18,7 +19,6 @@ import {
   type OrderStatus,
 } from '../../src/orders/order-status.js'
 import type { NewOrder, Order, OrderChanges } from '../../src/orders/order.js'
-import { getEditPermission } from '../../src/orders/order-permissions.js'
 import type { OrderStore } from '../../src/orders/store/order-store.js'
 import { temporaryFolder } from '../support/app.js'
 import {

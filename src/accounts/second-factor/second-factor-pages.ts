@@ -4,8 +4,8 @@ import { createQrMatrix, renderSvg, toSvgDataUrl } from '../../core/html/qr-imag
 import { getRequestFormatters } from '../../core/http/locale.js'
 import { Problem } from '../../core/http/problem.js'
 import { toText } from '../../core/validation/text-rules.js'
-import { getUser } from '../session.js'
 import { getBrowserName } from '../session-store.js'
+import { getUser } from '../session.js'
 import { hasSecondFactor } from './second-factor-store.js'
 import type { FactorOwner, NewApp, SecondFactors } from './second-factors.js'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { drawInWorker } from '../../certificates/certificate-pdf.js'
 import { getRequestNumbers } from '../../core/http/locale.js'
-import { Problem } from '../../core/http/problem.js'
+import { requireGuestOrder } from '../guest-order-pages.js'
 import { buildGuestOrderView, type GuestOrderView } from '../guest-order-view.js'
 import { createBankTransfers, type BankTransfer } from './bank-transfer.js'
 import type { PaymentRequest, PaymentRequestTask } from './draw-payment-request.js'
@@ -53,7 +53,7 @@ function buildPaymentRequest(
 
 /** The payment request of an order that is to be paid by bank transfer, as a PDF. */
 const pages: FastifyPluginAsync = async (app) => {
-  const { orders: store, orderLinks, brand, config, payments } = app
+  const { orders: store, brand, config, payments } = app
   const buildBankTransfer = createBankTransfers(config, store.calendar)
   const dates = new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'long',
@@ -67,14 +67,7 @@ const pages: FastifyPluginAsync = async (app) => {
     async (request, reply) => {
       reply.header('referrer-policy', 'no-referrer')
       const { token } = request.params
-      const id = await orderLinks.find(token)
-      const order = id === null ? null : await store.get(id)
-      if (order === null) {
-        throw new Problem(
-          404,
-          'There is no order at this address. Check that the link is complete.',
-        )
-      }
+      const order = await requireGuestOrder(app, token)
       const view = buildGuestOrderView(order, [], {
         certificate: null,
         bankTransfer: buildBankTransfer(order),

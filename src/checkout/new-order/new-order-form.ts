@@ -6,8 +6,8 @@ import {
 import { parseCalculatorForm, type CalculatorForm } from '../../calculator/calculator-form.js'
 import { calculateEstimate } from '../../calculator/estimate.js'
 import { parseDateTime } from '../../core/formatting/day-calendar.js'
-import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { formatUnambiguous } from '../../core/formatting/number-input.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { truncateText } from '../../core/formatting/text.js'
 import { NewOrder } from '../../orders/order.js'
 import {

@@ -11,6 +11,7 @@ import {
 import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { getLocale, getRequestFormatters } from '../../core/http/locale.js'
 import { STATUS_LABELS } from '../../orders/labels.js'
+import { getStatusPermission } from '../../orders/order-permissions.js'
 import { LIVE_STATUSES } from '../../orders/order-status.js'
 import {
   buildCurrencyChoices,
@@ -20,7 +21,6 @@ import {
   type FieldErrors,
 } from '../../orders/pages/order-fields.js'
 import { estimateTrip } from '../../orders/pages/trip-view.js'
-import { getStatusPermission } from '../../orders/order-permissions.js'
 import { createPriceTerms } from '../checkout-config.js'
 import {
   buildPortfolioChoices,

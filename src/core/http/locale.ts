@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { getFormatters, type Formatters } from '../formatting/portal-formatters.js'
 import { getNumberFormatter, type NumberFormatter } from '../formatting/number-formatter.js'
+import { getFormatters, type Formatters } from '../formatting/portal-formatters.js'
 
 const LANGUAGE_TAG = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/
 

@@ -6,8 +6,8 @@ import { Temporal } from 'temporal-polyfill'
 import { getMinorUnitDigits } from '../../core/formatting/number-formatter.js'
 import { escapeFormula } from '../../core/formatting/text.js'
 import { fromExcelText } from '../spreadsheet-format.js'
-import { createCsvReader, type CsvRecord } from './csv-reader.js'
 import { findWrongSeparator, hasColumnName } from './columns.js'
+import { createCsvReader, type CsvRecord } from './csv-reader.js'
 import type { ImportError } from './import-errors.js'
 
 const DATE_TITLE = /^(Placed|Created|Updated|Fulfilled|Cancelled|Paid) \((.+)\)$/

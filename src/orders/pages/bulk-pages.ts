@@ -2,9 +2,9 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { getRequestFormatters } from '../../core/http/locale.js'
 import { joinWithAnd, STATUS_LABELS, toInlineLabel } from '../labels.js'
+import { getUndoPermission, requireStatusPermission } from '../order-permissions.js'
 import { ORDER_STATUSES, type LiveStatus } from '../order-status.js'
 import type { Order } from '../order.js'
-import { getUndoPermission, requireStatusPermission } from '../order-permissions.js'
 import {
   getStatusAfter,
   loadBulkOrders,

@@ -1,7 +1,7 @@
 import type { Permission } from '../../accounts/permissions.js'
 import { applyChanges } from '../change-order.js'
-import { OrderChanges, type Order } from '../order.js'
 import { getEditPermission } from '../order-permissions.js'
+import { OrderChanges, type Order } from '../order.js'
 import type { ChangeResult, OrderStore } from '../store/order-store.js'
 import { checker } from '../validators.js'
 import {

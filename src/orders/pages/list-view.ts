@@ -11,18 +11,18 @@ import {
   type ListQuery,
   type SortField,
 } from '../order-filters.js'
+import { getStatusPermission } from '../order-permissions.js'
 import { LIVE_STATUSES } from '../order-status.js'
 import type { Order } from '../order.js'
-import { getStatusPermission } from '../order-permissions.js'
 import { MAX_EXACT_TOTAL, type OrderList } from '../store/order-store.js'
 import { MAX_MATCHING_ORDERS, type SelectedOrder } from './bulk-actions.js'
+import { buildContextUrl } from './list-context.js'
 import {
   buildDatePresets,
   buildFilterChips,
   buildFilterMenus,
   countFilters,
 } from './list-filters.js'
-import { buildContextUrl } from './list-context.js'
 import type { DescribeInList } from './order-extensions.js'
 import type { SavedView } from './saved-views.js'
 

@@ -1,10 +1,10 @@
-import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { formatMoney, getMinorUnitDigits } from '../../core/formatting/number-formatter.js'
 import {
   formatUnambiguous,
   parseNumber,
   type ParsedNumber,
 } from '../../core/formatting/number-input.js'
+import type { Formatters } from '../../core/formatting/portal-formatters.js'
 import { CURRENCIES, isCurrency } from '../../core/validation/formats.js'
 import { getMaxLength, Order } from '../order.js'
 

@@ -1,14 +1,14 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { MessageCode } from '../labels.js'
 import type { OrderCommand } from '../order-command.js'
-import { toLiveStatus, type OrderStatus } from '../order-status.js'
-import type { FieldChange, HistoryEntry, Order } from '../order.js'
 import {
   getEditPermission,
   getUndoPermission,
   RECALCULATED_FIELDS,
   requireStatusPermission,
 } from '../order-permissions.js'
+import { toLiveStatus, type OrderStatus } from '../order-status.js'
+import type { FieldChange, HistoryEntry, Order } from '../order.js'
 import type { ChangeContext } from '../store/order-store.js'
 import {
   createEditForm,

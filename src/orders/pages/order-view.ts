@@ -10,6 +10,11 @@ import {
   toInlineLabel,
 } from '../labels.js'
 import {
+  getEditPermission,
+  getStatusPermission,
+  RECALCULATED_FIELDS,
+} from '../order-permissions.js'
+import {
   getStatusBeforeCancellation,
   getTransitions,
   toLiveStatus,
@@ -17,11 +22,6 @@ import {
 } from '../order-status.js'
 import { describeShare } from '../order-trip.js'
 import type { Order } from '../order.js'
-import {
-  getEditPermission,
-  getStatusPermission,
-  RECALCULATED_FIELDS,
-} from '../order-permissions.js'
 import {
   EDIT_GROUP_NAMES,
   EDIT_GROUPS,

@@ -30,6 +30,20 @@ export const findByProviderId = (
     [orderSourceId],
   )
 
+/** Lists the currencies of all orders, with one step in their index for each currency. */
+export async function listCurrencies(tx: Queryable): Promise<string[]> {
+  const rows = await tx.query<{ currency: string }>(
+    `WITH RECURSIVE used (currency) AS (
+       SELECT min(currency) FROM orders
+       UNION ALL
+       SELECT (SELECT min(currency) FROM orders WHERE currency > used.currency)
+       FROM used WHERE used.currency IS NOT NULL
+     )
+     SELECT currency FROM used WHERE currency IS NOT NULL ORDER BY currency`,
+  )
+  return rows.map(({ currency }) => currency)
+}
+
 /** Current IDs, and IDs of placed orders in the history; an order can be returned more than once. */
 function findCandidates(
   tx: Queryable,

@@ -21,7 +21,12 @@ import {
 import { formatOrderNumber, parseOrderId, type NewOrder, type Order } from '../order.js'
 import { DIALECTS, type Dialect } from './dialect.js'
 import { OrderFinder } from './find-orders.js'
-import { findByProviderId, findMailboxOrders, findOtherProviderOrders } from './look-up-orders.js'
+import {
+  findByProviderId,
+  findMailboxOrders,
+  findOtherProviderOrders,
+  listCurrencies,
+} from './look-up-orders.js'
 import {
   addEvent,
   addMany,
@@ -276,11 +281,7 @@ export async function openOrderStore({
           ? { items, total: slice.offset + ids.length, isTotalExact: true }
           : { items, ...total }
       }),
-    listCurrencies: () =>
-      read(async (tx) => {
-        const counts = await createStatistics(tx, calendar, dialect).countByCurrency()
-        return [...counts.keys()].sort()
-      }),
+    listCurrencies: () => read(listCurrencies),
     readStatistics: (callback) =>
       database.readSnapshot(async (tx) => {
         await checkTimeZone(tx, timeZone)
