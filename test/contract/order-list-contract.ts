@@ -8,6 +8,7 @@ import { ORDER_SORTS, type OrderFilters } from '../../src/orders/order-filters.j
 import type { Order } from '../../src/orders/order.js'
 import { DIALECTS } from '../../src/orders/store/dialect.js'
 import { OrderFinder, readOrderRows } from '../../src/orders/store/find-orders.js'
+import { listCurrencies } from '../../src/orders/store/look-up-orders.js'
 import type { ListSlice } from '../../src/orders/store/order-store.js'
 import { searchOrders } from '../../src/orders/store/search-orders.js'
 import { toSearchWords } from '../../src/orders/store/search-text.js'
@@ -45,6 +46,8 @@ export function listContract(t: Test, open: OpenOrders, numRuns = 40): void {
           const { database, source } = await open(t, orders, timeZone)
           const finder = new OrderFinder(DIALECTS[database.engine], createDayCalendar(timeZone))
           const date = dateIn(timeZone)
+          const currencies = new Set(orders.map(({ currency }) => currency))
+          assert.deepEqual(await database.read(listCurrencies), [...currencies].sort())
           for (const [filters, sort] of queries) {
             const ids = sorted(
               orders.filter((order) => matches(order, filters, date)),
