@@ -32,8 +32,11 @@ interface Faults {
   urls: readonly string[]
   /** For a direct connection */
   databaseUrl: string
-  /** Is called once in each round, after a third of the writes */
-  disturb: () => Promise<void>
+  /**
+   * Is called once in each round, after a third of the writes. A fault that writes can survive,
+   * depending on their number, must last until one fails.
+   */
+  disturb: (untilWriteFails: () => Promise<void>) => Promise<void>
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -72,6 +75,7 @@ async function checkWrites(t: Test, { urls, databaseUrl, disturb }: Faults): Pro
   const acknowledged = new Map<string, Order>()
   const statuses = new Map<number, number>()
   const count = (status: number) => statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  const countFailures = () => (statuses.get(0) ?? 0) + (statuses.get(503) ?? 0)
   for (let round = 0; round < ROUNDS; round++) {
     let [done, isOver] = [0, false]
     const write = async (): Promise<void> => {
@@ -93,7 +97,10 @@ async function checkWrites(t: Test, { urls, databaseUrl, disturb }: Faults): Pro
     }
     const disturbLater = async () => {
       while (done < WRITES / 3 && !isStopped()) await sleep(5)
-      await disturb()
+      const failures = countFailures()
+      await disturb(async () => {
+        t.ok(await waitUntil(() => countFailures() > failures || isStopped()), 'a write fails')
+      })
       isOver = true
     }
     await Promise.all([...Array.from({ length: WRITERS }, write), disturbLater()])
@@ -103,7 +110,7 @@ async function checkWrites(t: Test, { urls, databaseUrl, disturb }: Faults): Pro
     [...statuses.keys()].filter((status) => ![0, 200, 201, 503].includes(status)),
     [],
   )
-  t.ok(statuses.has(0) || statuses.has(503), 'some writes failed')
+  t.ok(countFailures() > 0, 'some writes failed')
   t.ok(slowestMs < MAX_RESPONSE_MS, `${slowestMs} ms`)
 
   const postgres = openPostgres(databaseUrl, { poolSize: 2 })
@@ -202,11 +209,12 @@ t.test('connections are cut in the middle of transactions', async (t) => {
   await checkWrites(t, {
     urls: getUrls(services),
     databaseUrl,
-    async disturb() {
+    async disturb(untilWriteFails) {
       proxy.isCut = () => Math.random() < 0.02
       await sleep(1_500)
       proxy.isCut = (direction) => direction === 'to client' && Math.random() < 0.05
       await sleep(1_500)
+      await untilWriteFails()
       proxy.isCut = () => false
     },
   })
@@ -237,7 +245,7 @@ t.test('PostgreSQL has no free connection', async (t) => {
   await checkWrites(t, {
     urls: getUrls(services),
     databaseUrl,
-    async disturb() {
+    async disturb(untilWriteFails) {
       // Connections of the services are closed, and taken before they can be replaced.
       const clients: pg.Client[] = []
       const take = async () => {
@@ -254,7 +262,7 @@ t.test('PostgreSQL has no free connection', async (t) => {
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name <> 'other'",
         )
       }
-      await sleep(1_000)
+      await untilWriteFails()
       await Promise.all(clients.map((client) => client.end()))
     },
   })
@@ -284,8 +292,9 @@ t.test('the disk of PostgreSQL is full', async (t) => {
   await checkWrites(t, {
     urls: getUrls(services),
     databaseUrl,
-    async disturb() {
+    async disturb(untilWriteFails) {
       fillDisk(ballast)
+      await untilWriteFails()
       await sleep(3_000)
       rmSync(ballast)
       if (!server.isRunning()) await server.start()
