@@ -69,7 +69,18 @@ const DEFAULTS: Record<CalculatorType, Record<string, string>> = {
   },
   custom: { unit: 'kg', framework: DEFAULT_FRAMEWORK },
 }
-const LINE_DEFAULTS = { use: 'other', fuelType: 'mgo', unit: 'l', certifiedAs: 'bio' }
+const LINE_DEFAULTS: Record<string, string> = {
+  use: 'other',
+  fuelType: 'mgo',
+  unit: 'l',
+  certifiedAs: 'bio',
+}
+
+/** The value of a form's field before anything is filled in; `undefined` if it is blank. */
+export function getDefault(type: CalculatorType, field: string): string | undefined {
+  const [, lineField] = /^furtherLines\.\d+\.(\w+)$/.exec(field) ?? []
+  return lineField === undefined ? DEFAULTS[type][field] : LINE_DEFAULTS[lineField]
+}
 
 /** Fields of a form that are not part of the calculation. */
 export const FORM_FIELDS: Partial<Record<CalculatorType, Record<string, TSchema>>> = {

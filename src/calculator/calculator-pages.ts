@@ -12,6 +12,7 @@ import {
   type CalculatorType,
 } from './calculator-data.js'
 import {
+  getDefault,
   parseCalculatorForm,
   toCalculatorForm,
   toFormFields,
@@ -81,15 +82,6 @@ const toSearchParams = (query: Query): URLSearchParams =>
 /** Some proxies reject longer headers. Without the header, the page keeps its URL. */
 const MAX_SHARED_URL_LENGTH = 4_000
 
-/** The values that a form has before anything is filled in, also those of its further lines. */
-const getDefaults = (type: CalculatorType, params: URLSearchParams): Record<string, string> =>
-  parseCalculatorForm(
-    type,
-    Object.fromEntries([...params.keys()].filter(isLineQuantity).map((name) => [name, '1'])),
-  ).values
-
-const isLineQuantity = (name: string): boolean => /^furtherLines\.\d+\.quantity$/.test(name)
-
 /**
  * The page's URL, as it can be shared: without defaults, blank fields and lines, and with ambiguous
  * numbers replaced by a notation that is unambiguous in every locale.
@@ -101,8 +93,8 @@ function toSharedUrl(type: CalculatorType, query: Query, form: CalculatorForm): 
     const [line] = /^furtherLines\.\d+\./.exec(name) ?? []
     if (line !== undefined && !params.has(`${line}quantity`)) params.delete(name)
   }
-  for (const [name, value] of Object.entries(getDefaults(type, params))) {
-    if (params.get(name) === value && !isLineQuantity(name)) params.delete(name)
+  for (const [name, value] of [...params]) {
+    if (value === getDefault(type, name)) params.delete(name)
   }
   for (const [field, { value }] of Object.entries(form.readings)) {
     if (value !== null) params.set(field, formatUnambiguous(String(value)))

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import view from '@fastify/view'
 import { Eta } from 'eta'
@@ -59,17 +59,26 @@ function wantsFragment(this: FastifyRequest): boolean {
 export default fp(
   async (app) => {
     const templates = join(projectRoot, 'templates')
+    const eta = new Eta({
+      views: templates,
+      cache: true,
+      // `null` and `undefined` print nothing.
+      autoFilter: true,
+      filterFunction: (value: unknown) => `${(value as string | number | null | undefined) ?? ''}`,
+    })
+    // All names start at the root, so each has one path. A page includes up to 60 templates, and
+    // resolving their paths takes Eta an eighth of its time.
+    const paths = new Map<string, string>()
+    eta.resolvePath = (name) => {
+      let path = paths.get(name)
+      if (path === undefined) {
+        path = join(templates, extname(name) === '' ? `${name}.eta` : name)
+        paths.set(name, path)
+      }
+      return path
+    }
     await app.register(view, {
-      engine: {
-        eta: new Eta({
-          views: templates,
-          cache: true,
-          // `null` and `undefined` print nothing.
-          autoFilter: true,
-          filterFunction: (value: unknown) =>
-            `${(value as string | number | null | undefined) ?? ''}`,
-        }),
-      },
+      engine: { eta },
       templates,
       production: true,
       defaultContext: { asset: app.asset, brand: app.brand, can: () => false },

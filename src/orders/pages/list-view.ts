@@ -162,7 +162,7 @@ function buildRow(
   format: Formatters,
 ) {
   return {
-    ...order,
+    order,
     isSelected: selection.some(({ id }) => id === order.id),
     href: buildContextUrl({ query, position }, `/admin/orders/${order.id}`),
     date: format.date(order.placedAt),
