@@ -11,7 +11,6 @@ import checkout from './checkout/checkout.js'
 import guestMail from './checkout/guest-mail/guest-mail.js'
 import { CONFIG_PARTS } from './config-parts.js'
 import core, { MAX_CONNECTIONS, serverOptions, type LogStream } from './core/core.js'
-import securityTxt from './core/server/security-txt.js'
 import dashboard from './dashboard/dashboard.js'
 import database from './database/database-plugin.js'
 import stateStore from './database/state-store/state-store.js'
@@ -73,7 +72,6 @@ export async function buildApp({
   await app.register(accountNotices)
   await app.register(apiDocs, { webhooks: OPENAPI_WEBHOOKS })
   await app.register(accounts)
-  await app.register(securityTxt)
 
   await app.register(provider)
   await app.register(prefill)

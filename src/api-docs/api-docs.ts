@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import swagger from '@fastify/swagger'
 import { KindGuard } from '@sinclair/typebox'
@@ -52,16 +52,20 @@ const getSchemas = ({ operation }: Entry): Schema[] =>
 const toId = (name: string): string => name.toLowerCase().replace(/\W+/g, '-')
 
 function toGroups(document: Schema, entries: Entry[], shared: SharedObjects, baseUrl: string) {
-  return asArray(document.tags)
-    .map(asSchema)
-    .map(({ name, description }) => ({
-      id: toId(asText(name)),
-      name: asText(name),
-      description: asText(description),
-      operations: entries
-        .filter(({ operation }) => asArray(operation.tags)[0] === name)
-        .map((entry) => toOperation(entry, shared, baseUrl)),
-    }))
+  const descriptions = new Map(
+    asArray(document.tags)
+      .map(asSchema)
+      .map(({ name, description }) => [asText(name), asText(description)]),
+  )
+  const getTag = ({ operation }: Entry): string => asText(asArray(operation.tags)[0])
+  return [...new Set([...descriptions.keys(), ...entries.map(getTag)])].map((name) => ({
+    id: toId(name),
+    name,
+    description: descriptions.get(name) ?? '',
+    operations: entries
+      .filter((entry) => getTag(entry) === name)
+      .map((entry) => toOperation(entry, shared, baseUrl)),
+  }))
 }
 
 const toEvents = (document: Schema) =>
@@ -103,10 +107,14 @@ export type OperationExamples = Record<
   { parameters?: Record<string, string | number>; response?: unknown }
 >
 
-export const examplesFile = join(projectRoot, 'templates', 'docs', 'examples.json')
+export const readExamples = (file: string): OperationExamples =>
+  JSON.parse(readFileSync(file, 'utf8')) as OperationExamples
 
-const readExamples = (): OperationExamples =>
-  JSON.parse(readFileSync(examplesFile, 'utf8')) as OperationExamples
+/** The files of examples: a feature has one in its folder of templates. */
+export const listExampleFiles = (): string[] =>
+  readdirSync(join(projectRoot, 'templates'))
+    .map((feature) => join(projectRoot, 'templates', feature, 'api-examples.json'))
+    .filter((file) => existsSync(file))
 
 function addToOperation(operation: Schema, examples: OperationExamples): void {
   const { parameters = {}, response } = examples[asText(operation.operationId)] ?? {}
@@ -133,7 +141,9 @@ function createEvent(type: string, order: Schema, code: Schema, codeRequest: Sch
 
 /** Adds examples of parameters, responses and webhooks to an OpenAPI document. */
 function addExamples(document: Schema): Schema {
-  const examples = readExamples()
+  const examples: OperationExamples = Object.fromEntries(
+    listExampleFiles().flatMap((file) => Object.entries(readExamples(file))),
+  )
   const operations = new Map<string, Schema>()
   for (const methods of Object.values(asSchema(document.paths))) {
     for (const operation of Object.values(asSchema(methods)).map(asSchema)) {
@@ -153,7 +163,10 @@ function addExamples(document: Schema): Schema {
   return document
 }
 
-/** The groups of operations, in their order on the page. The tag of a route names its group. */
+/**
+ * The groups of operations, in their order on the page; others follow. The tag of a route names its
+ * group.
+ */
 const TAGS = {
   Calculators: 'Estimate the emissions of a trip, with every factor and its source.',
   'QR codes': 'Codes that open a calculator with a trip filled in.',

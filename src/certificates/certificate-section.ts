@@ -1,6 +1,6 @@
 import { findLatestAttempt, type FulfilmentAttempt } from '../orders/attempt.js'
 import { toInlineLabel } from '../orders/labels.js'
-import type { OrderMessage } from '../orders/order-messages.js'
+import type { OrderMessage } from '../outbox/read-messages.js'
 import type { Order } from '../orders/order.js'
 import {
   countNoun,

@@ -12,7 +12,6 @@ import {
 import { ERASED_NAME, ERASURE_FIELD, getBeneficiary, isErased } from '../orders/erase-order.js'
 import { getEventTypes } from '../orders/order-event.js'
 import type { EventConsumer } from '../orders/order-events/event-dispatcher.js'
-import { getMessageOrder } from '../orders/order-messages.js'
 import { describeOrderTrip, describeShare } from '../orders/order-trip.js'
 import type { Order } from '../orders/order.js'
 import { findSharedProviderOrders } from '../orders/store/order-store.js'
@@ -271,7 +270,8 @@ export function createCertificateIssuer(app: FastifyInstance, onIssued: OnIssued
       leaseMs: MAX_REQUESTS * (source?.maxRequestMs ?? 0) + 10 * SECOND_MS,
       retryDelaysMs: RETRY_DELAYS_MS,
       async send(message): Promise<SendResult> {
-        const order = await getMessageOrder(store, message)
+        const { orderId } = message
+        const order = orderId === null ? null : await store.get(orderId)
         return order === null
           ? toResult('rejected', 'The order does not exist.')
           : issue(order, message)

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { findLatestAttempt } from '../orders/attempt.js'
-import { findOrderMessage, type OrderMessage } from '../orders/order-messages.js'
+import { findOrderMessage, type OrderMessage } from '../outbox/read-messages.js'
 import type { Order } from '../orders/order.js'
 import { listMessages } from '../outbox/read-messages.js'
 import type { CertificatePdfs } from './certificate-pdf.js'

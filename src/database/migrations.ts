@@ -1,78 +1,50 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { Database as SqliteFile } from 'better-sqlite3'
 import { DatabaseError, type Database, type Queryable } from './database.js'
 import { existsAlready, isDuplicate } from './postgres.js'
-import {
-  ACCOUNT_TABLES,
-  API_KEY_TABLES,
-  AUDIT_TABLES,
-  CERTIFICATE_TABLES,
-  CONVERSION_TABLES,
-  createOutboxTables,
-  NOCODB_TABLES,
-  ORDER_VIEW_TABLES,
-  ORDERING_MIGRATION,
-  PAYMENT_MIGRATION,
-  PROJECTION_TABLES,
-  SECOND_FACTOR_TABLES,
-  SESSION_TABLES,
-  SETTLE_SCOPE_MIGRATION,
-  STATE_TABLES,
-  WEBHOOK_TABLES,
-} from './tables/feature-tables.js'
-import { createStatusMigration, createTotalsMigration } from './tables/order-migrations.js'
-import * as postgresOrders from './tables/postgres-order-tables.js'
-import * as sqliteOrders from './tables/sqlite-order-tables.js'
+
+type Engine = 'sqlite' | 'postgres'
 
 /**
- * A migration from one schema version to the next, as a list of statements without question marks.
- * An engine that it leaves out keeps its version.
+ * The statements of a migration from one schema version to the next, without question marks. An
+ * engine that a migration leaves out keeps its version.
  */
-interface Migration {
-  sqlite?: readonly string[]
-  postgres?: readonly string[]
+type Migration = Partial<Record<Engine | 'both', readonly string[]>>
+
+/**
+ * What the `tables.ts` of a feature exports by default: its migrations, by their number in the
+ * order of all.
+ */
+export type Migrations = Readonly<Record<number, Migration>>
+
+/** Finds the migrations of all features. Throws if their numbers do not count from 1. */
+async function findMigrations(): Promise<Migration[]> {
+  const source = join(import.meta.dirname, '..')
+  const found: [string, Migration][] = []
+  for (const feature of readdirSync(source)) {
+    const path = join(source, feature, `tables${extname(import.meta.url)}`)
+    if (!existsSync(path)) continue
+    const module = (await import(pathToFileURL(path).href)) as { default: Migrations }
+    found.push(...Object.entries(module.default))
+  }
+  const sorted = found.toSorted(([a], [b]) => Number(a) - Number(b))
+  const numbers = sorted.map(([number]) => Number(number))
+  if (numbers.some((number, i) => number !== i + 1))
+    throw new Error(`Migrations are missing or have the same number: ${numbers.join(', ')}`)
+  return sorted.map(([, migration]) => migration)
 }
 
-/** A migration that is the same for both engines. */
-const both = (statements: readonly string[]): Migration => ({
-  sqlite: statements,
-  postgres: statements,
-})
+const MIGRATIONS = await findMigrations()
 
-/** All migrations, in order. Never edit a released one, except for comments. */
-const MIGRATIONS: readonly Migration[] = [
-  { sqlite: sqliteOrders.ORDER_TABLES, postgres: postgresOrders.ORDER_TABLES },
-  { sqlite: sqliteOrders.PLACEMENT_INDEXES },
-  { postgres: STATE_TABLES },
-  // JSON; NULL if the edition was not recorded
-  { sqlite: ['ALTER TABLE orders ADD COLUMN calculation TEXT'] },
-  { sqlite: sqliteOrders.ATTEMPT_COLUMNS },
-  { sqlite: createOutboxTables('sqlite'), postgres: createOutboxTables('postgres') },
-  both(API_KEY_TABLES),
-  both(ORDER_VIEW_TABLES),
-  both(WEBHOOK_TABLES),
-  both(ORDERING_MIGRATION),
-  both(CONVERSION_TABLES),
-  both(CERTIFICATE_TABLES),
-  both(PAYMENT_MIGRATION),
-  { postgres: postgresOrders.TOTALS_WITHOUT_TYPES },
-  both(ACCOUNT_TABLES),
-  both(SESSION_TABLES),
-  both(AUDIT_TABLES),
-  both(SECOND_FACTOR_TABLES),
-  // So that erased personal data does not stay in the index.
-  { sqlite: ["INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)"] },
-  { sqlite: createStatusMigration('sqlite'), postgres: createStatusMigration('postgres') },
-  both(SETTLE_SCOPE_MIGRATION),
-  { sqlite: sqliteOrders.AMOUNT_INDEX, postgres: postgresOrders.AMOUNT_INDEX },
-  { sqlite: createTotalsMigration('sqlite'), postgres: createTotalsMigration('postgres') },
-  both(NOCODB_TABLES),
-  both(PROJECTION_TABLES),
-]
+const getStatements = (migration: Migration, engine: Engine): readonly string[] | undefined =>
+  migration[engine] ?? migration.both
 
 /** The migrations of an engine; the number of those that were applied is its schema version. */
-export const getMigrations = (engine: keyof Migration): (readonly string[])[] =>
+export const getMigrations = (engine: Engine): (readonly string[])[] =>
   MIGRATIONS.flatMap((migration) => {
-    const statements = migration[engine]
+    const statements = getStatements(migration, engine)
     return statements === undefined ? [] : [statements]
   })
 
@@ -83,9 +55,9 @@ const listTables = (statements: readonly string[] = []): string[] =>
   [...statements.join('\n').matchAll(/CREATE TABLE (\w+)/g)].map(([, name = '']) => name)
 
 /** Tables with the same columns in both engines, which can be copied from one to the other. */
-export const SHARED_TABLES: readonly string[] = MIGRATIONS.flatMap(({ sqlite, postgres }) => {
-  const inPostgres = listTables(postgres)
-  return listTables(sqlite).filter(
+export const SHARED_TABLES: readonly string[] = MIGRATIONS.flatMap((migration) => {
+  const inPostgres = listTables(getStatements(migration, 'postgres'))
+  return listTables(getStatements(migration, 'sqlite')).filter(
     (table) => inPostgres.includes(table) && !ORDER_TABLES.includes(table),
   )
 })

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DayCalendar } from '../core/formatting/day-calendar.js'
 import { CommitUnknownError, type Database, type Queryable } from '../database/database.js'
-import { DATABASE_NOW } from '../database/lease.js'
+import { DATABASE_NOW } from '../database/state-store/state-store.js'
 import type { Order } from '../orders/order.js'
 import { DIALECTS } from '../orders/store/dialect.js'
 import { readOrder } from '../orders/store/order-records.js'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { buildPaginationLinks } from '../core/http/pagination.js'
+import { buildPaginationLinks } from '../core/http/request-path.js'
 import {
   createValidationProblem,
   Problem,

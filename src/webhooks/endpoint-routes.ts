@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { getAuditActor } from '../audit/audit-log.js'
-import { buildPaginationLinks } from '../core/http/pagination.js'
+import { buildPaginationLinks } from '../core/http/request-path.js'
 import { problemResponse, problemResponses, withHeaders } from '../core/http/problem.js'
 import type { Delivery } from '../outbox/read-messages.js'
 import {

@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { Ajv, type AnySchema } from 'ajv'
 import t from 'tap'
 import { hashPasswordSync } from '../../src/accounts/password.js'
 import { API_KEY_SCOPE_NAMES } from '../../src/accounts/permissions.js'
-import { examplesFile, type OperationExamples } from '../../src/api-docs/api-docs.js'
+import { listExampleFiles, readExamples } from '../../src/api-docs/api-docs.js'
 import { startFakeProvider } from '../../src/demo/fake-provider/fake-provider.js'
 import { temporaryFolder } from '../support/app.js'
 import { startOrderApi } from '../support/order-api.js'
@@ -182,12 +182,14 @@ function shorten(value: any, name = ''): any {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shorten(one, name)]))
 }
 
-/** Records the responses that `templates/docs/examples.json` does not have. */
-async function record(): Promise<void> {
-  const examples = JSON.parse(readFileSync(examplesFile, 'utf8')) as OperationExamples
-  for (const [id, documented] of operations) {
+/** Records the responses that a file of examples does not have. */
+async function record(file: string): Promise<void> {
+  const examples = readExamples(file)
+  for (const [id, example] of Object.entries(examples)) {
+    const documented = operations.get(id)
+    if (documented === undefined) throw new Error(`${id} is not documented`)
     const { path, method, operation } = documented
-    if (getMedia(documented) === undefined || examples[id]?.response !== undefined) continue
+    if (getMedia(documented) === undefined || example.response !== undefined) continue
     const query = (operation.parameters ?? [])
       .filter((parameter: any) => parameter.in === 'query' && parameter.example !== undefined)
       .map(({ name, example }: any) => [name, String(example)])
@@ -196,14 +198,14 @@ async function record(): Promise<void> {
     const [first] = Object.values<any>(media?.examples ?? {})
     const body = media?.example ?? first?.value
     const { body: response } = await call(method.toUpperCase(), address, body)
-    examples[id] = { ...examples[id], response: shorten(response) }
+    examples[id] = { ...example, response: shorten(response) }
   }
-  writeFileSync(examplesFile, `${JSON.stringify(examples, null, 2)}\n`)
+  writeFileSync(file, `${JSON.stringify(examples, null, 2)}\n`)
 }
 
 t.test('every JSON response has an example that its schema accepts', async (t) => {
   if (process.env.RECORD_EXAMPLES !== undefined) {
-    await record()
+    for (const file of listExampleFiles()) await record(file)
     t.pass('recorded: run `npm run format`, then this test again')
     return
   }

@@ -1,11 +1,16 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { toContactUrl } from '../config/core-config.js'
 import { timingSafeEqualText } from '../config/secrets.js'
 import { isLoopback } from '../http/client-address.js'
 import { Problem } from '../http/problem.js'
+import { DAY_MS, toIsoTime } from '../time.js'
 import type { Readiness, ReadinessCheck } from './telemetry.js'
 
-/** Routes for monitoring: health, readiness and metrics. */
+/** RFC 9116 recommends less than a year. */
+const SECURITY_TXT_EXPIRES_MS = 180 * DAY_MS
+
+/** Routes about the service: health, readiness and metrics, and where to report vulnerabilities. */
 export default fp(
   async (app) => {
     const options = { config: { rateLimit: false, bypassLoadShedding: true } } as const
@@ -37,6 +42,16 @@ export default fp(
         })
       }
       return reply.type(app.metrics.contentType).send(await app.metrics.metrics())
+    })
+
+    // RFC 9116
+    const { SECURITY_CONTACT: contact } = app.config
+    app.get('/.well-known/security.txt', async (_request, reply) => {
+      if (contact === undefined) throw new Problem(404, 'Page not found.')
+      const expires = toIsoTime(Date.now() + SECURITY_TXT_EXPIRES_MS)
+      return reply
+        .type('text/plain; charset=utf-8')
+        .send(`Contact: ${toContactUrl(contact)}\nExpires: ${expires}\n`)
     })
   },
   { name: 'health', dependencies: ['config', 'telemetry', 'rate-limits', 'error-handler'] },

@@ -18,7 +18,6 @@ import {
 } from '../../orders/attempt.js'
 import { isErased } from '../../orders/erase-order.js'
 import type { EventConsumer } from '../../orders/order-events/event-dispatcher.js'
-import { getMessageOrder } from '../../orders/order-messages.js'
 import { isPaid, type OrderStatus } from '../../orders/order-status.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import { findSharedProviderOrders, type OrderStore } from '../../orders/store/order-store.js'
@@ -235,7 +234,8 @@ export function createAutoFulfilment(
   }
 
   async function send(message: Message): Promise<SendResult> {
-    const order = await getMessageOrder(store, message)
+    const { orderId } = message
+    const order = orderId === null ? null : await store.get(orderId)
     if (order === null) return reject('The order does not exist.')
     const history = (await store.getHistory(order.id)) ?? []
     const attempt = findLatestAttempt(history)

@@ -11,7 +11,7 @@ import {
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
 import { joinWithAnd } from '../../orders/labels.js'
-import type { OrderMessage } from '../../orders/order-messages.js'
+import type { OrderMessage } from '../../outbox/read-messages.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import { buildContextUrl, type ListContext } from '../../orders/pages/list-context.js'
 import type {
