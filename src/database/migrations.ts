@@ -19,24 +19,31 @@ type Migration = Partial<Record<Engine | 'both', readonly string[]>>
  */
 export type Migrations = Readonly<Record<number, Migration>>
 
-/** Finds the migrations of all features. Throws if their numbers do not count from 1. */
-async function findMigrations(): Promise<Migration[]> {
-  const source = join(import.meta.dirname, '..')
-  const found: [string, Migration][] = []
-  for (const feature of readdirSync(source)) {
-    const path = join(source, feature, `tables${extname(import.meta.url)}`)
-    if (!existsSync(path)) continue
-    const module = (await import(pathToFileURL(path).href)) as { default: Migrations }
-    found.push(...Object.entries(module.default))
-  }
-  const sorted = found.toSorted(([a], [b]) => Number(a) - Number(b))
+/** Sorts migrations by number. Throws if the numbers do not count from 1. */
+export function sortMigrations(features: readonly Migrations[]): Migration[] {
+  const sorted = features
+    .flatMap((migrations) => Object.entries(migrations))
+    .toSorted(([a], [b]) => Number(a) - Number(b))
   const numbers = sorted.map(([number]) => Number(number))
   if (numbers.some((number, i) => number !== i + 1))
     throw new Error(`Migrations are missing or have the same number: ${numbers.join(', ')}`)
   return sorted.map(([, migration]) => migration)
 }
 
-const MIGRATIONS = await findMigrations()
+/** Reads the migrations of all features. */
+async function readMigrations(): Promise<Migration[]> {
+  const source = join(import.meta.dirname, '..')
+  const features: Migrations[] = []
+  for (const feature of readdirSync(source)) {
+    const path = join(source, feature, `tables${extname(import.meta.url)}`)
+    if (!existsSync(path)) continue
+    const module = (await import(pathToFileURL(path).href)) as { default: Migrations }
+    features.push(module.default)
+  }
+  return sortMigrations(features)
+}
+
+const MIGRATIONS = await readMigrations()
 
 const getStatements = (migration: Migration, engine: Engine): readonly string[] | undefined =>
   migration[engine] ?? migration.both
