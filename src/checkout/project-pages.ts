@@ -51,13 +51,32 @@ function listFacts(project: Project): Fact[] {
   return facts.filter((fact): fact is Fact => fact.value != null)
 }
 
-/** The result or the order form that a guest came from, to go back to; `null` if it is unknown. */
-function getTripUrl({ headers }: FastifyRequest, origin: string): string | null {
-  const url = headers.referer !== undefined && URL.parse(headers.referer)
-  return url && url.origin === origin && /^\/(calculator\/\w+|offset)$/.test(url.pathname)
+interface TripQuery {
+  /** The result or the order form that the guest started from */
+  trip?: string
+  /** Set if the guest has chosen the whole trip */
+  share?: 'whole'
+}
+
+type PageRequest = FastifyRequest<{ Querystring: TripQuery }>
+
+/**
+ * The result or the order form that a guest came from, to go back to: as another of these pages
+ * links it, or as the browser says. `null` if it is unknown.
+ */
+function getTripUrl({ headers, query }: PageRequest, origin: string): string | null {
+  const given = query.trip ?? headers.referer
+  const url = typeof given === 'string' ? URL.parse(given, origin) : null
+  return url?.origin === origin && /^\/(calculator\/\w+|offset)$/.test(url.pathname)
     ? url.pathname + url.search
     : null
 }
+
+/** The query of links between these pages, so that the trip is not lost. */
+const keepTrip = (tripUrl: string | null, { share }: TripQuery): string =>
+  tripUrl === null
+    ? ''
+    : `?${new URLSearchParams({ trip: tripUrl, ...(share === 'whole' && { share }) }).toString()}`
 
 /** The pages of the projects whose credits are sold, and their pictures. */
 const pages: FastifyPluginAsync = async (app) => {
@@ -69,11 +88,7 @@ const pages: FastifyPluginAsync = async (app) => {
    * starts with one guest's part, unless the guest has chosen the whole trip. `null` if the guest
    * does not come from a result.
    */
-  async function buildOrderLink(
-    request: FastifyRequest<{ Querystring: { share?: string } }>,
-    tripUrl: string | null,
-    portfolioId: number,
-  ) {
+  async function buildOrderLink(request: PageRequest, tripUrl: string | null, portfolioId: number) {
     const [, type, search] = /^\/calculator\/(\w+)\?(.+)/.exec(tripUrl ?? '') ?? []
     const query = { type, ...Object.fromEntries(new URLSearchParams(search)) }
     const decimalSign = getDecimalSign(request.headers['accept-language'])
@@ -102,7 +117,7 @@ const pages: FastifyPluginAsync = async (app) => {
     return { project, portfolio: offer.portfolio, paidPerTonne: offer.paidPerTonne }
   }
 
-  app.get<{ Params: ProjectParams; Querystring: { share?: string } }>(
+  app.get<{ Params: ProjectParams; Querystring: TripQuery }>(
     '/projects/:portfolioId/:projectId',
     async (request, reply) => {
       const { project, portfolio, paidPerTonne } = await findProject(request.params)
@@ -125,6 +140,7 @@ const pages: FastifyPluginAsync = async (app) => {
             imagePath: getImagePath(projectImages, portfolio.id, project),
           },
           tripUrl,
+          tripQuery: keepTrip(tripUrl, request.query),
           order,
           /** What the order buys, and what comes from this project if that is not all of it */
           masses:
@@ -164,7 +180,7 @@ const pages: FastifyPluginAsync = async (app) => {
   )
 
   // What guests buy, from whom, and what they get.
-  app.get('/carbon-credits', async (request, reply) => {
+  app.get<{ Querystring: TripQuery }>('/carbon-credits', async (request, reply) => {
     const quotes = requireOrdering(app.quotes)
     const { REFUND_POLICY, TERMS_URL, ORDERSOURCE_NAME, SERVICE_FEE_PERCENT, CURRENCY } = app.config
     const offers = (await quotes.listOffersQuickly()) ?? []
@@ -176,6 +192,7 @@ const pages: FastifyPluginAsync = async (app) => {
       },
     )
     const lowestId = findLowestPrice(offers)
+    const tripUrl = getTripUrl(request, app.publicBaseUrl())
     return reply.renderView(
       { page: 'checkout/carbon-credits' },
       {
@@ -185,7 +202,8 @@ const pages: FastifyPluginAsync = async (app) => {
         smallestPrice: smallestPrices.join(' or '),
         refundPolicy: REFUND_POLICY,
         termsUrl: TERMS_URL,
-        tripUrl: getTripUrl(request, app.publicBaseUrl()),
+        tripUrl,
+        tripQuery: keepTrip(tripUrl, request.query),
         offers: offers.flatMap(({ portfolio, paidPerTonne }) =>
           portfolio === null || portfolio.name === ''
             ? []

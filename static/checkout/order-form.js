@@ -15,7 +15,9 @@ document.addEventListener('field-corrected', ({ target }) => {
   const entry = document.querySelector(`.error-summary a[href="#${target.id}"]`)?.closest('li')
   const summary = entry?.closest('.error-summary')
   entry?.remove()
-  if (summary && !summary.querySelector('li')) summary.remove()
+  if (!summary || summary.querySelector('li')) return
+  summary.remove()
+  document.title = document.title.replace(/^Error: /, '')
 })
 
 document.addEventListener('click', ({ target }) => {
@@ -26,3 +28,27 @@ document.addEventListener('click', ({ target }) => {
   for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }))
   field.focus()
 })
+
+// What the guest typed is kept while they edit the trip.
+
+const KEPT_TEXTS = 'order-details'
+const texts = [...document.querySelectorAll('.order-form .field input:not([type=checkbox])')]
+
+document.addEventListener('click', ({ target }) => {
+  if (!target.closest('a[href^="/calculator/"]')) return
+  const kept = Object.fromEntries(texts.map(({ id, value }) => [id, value]))
+  sessionStorage.setItem(KEPT_TEXTS, JSON.stringify(kept))
+})
+
+try {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT_TEXTS) ?? '{}')
+  sessionStorage.removeItem(KEPT_TEXTS)
+  for (const field of texts) {
+    if (field.value !== '' || !kept[field.id]) continue
+    field.value = kept[field.id]
+    const options = field.closest('details')
+    if (options) options.open = true
+  }
+} catch {
+  // The browser blocks storage.
+}

@@ -78,6 +78,23 @@ t.test('a guest scans, orders and sees the order, on a phone', async (t) => {
   t.same(externalRequests, [])
 })
 
+t.test('what a guest typed is kept while they edit the trip', async (t) => {
+  const { page } = await openBrowserContext(t, { viewport: PHONE, locale: 'en-GB' })
+  await page.goto((await postJson(`${url}/api/qr-code/generate`, trip)).body.url)
+  await page.getByRole('link', { name: /Buy credits/ }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Ann Example')
+  await page.getByText('Company or other name').click()
+  await page.getByLabel('Company').fill('Example Ltd')
+  await page.getByRole('link', { name: 'Edit trip' }).click()
+  t.match(await page.title(), `Trip of ${trip.vessel.name}`)
+  await page.locator('#guests-on-board').fill('8')
+  await page.getByRole('link', { name: 'Buy credits for US$5.19' }).click()
+  await waitForEqual(t, () => page.getByLabel('Name', { exact: true }).inputValue(), 'Ann Example')
+  t.equal(await page.getByLabel('Company').inputValue(), 'Example Ltd')
+  await page.reload()
+  t.equal(await page.evaluate("sessionStorage.getItem('order-details')"), null, 'is kept once')
+})
+
 t.test('the order form fits a phone, and its bar covers no field in focus', async (t) => {
   const { context, page } = await openBrowserContext(t, { viewport: PHONE, locale: 'en-GB' })
   const { errors, externalRequests } = recordBrowserErrors(context, url)

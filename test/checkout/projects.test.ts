@@ -86,6 +86,25 @@ t.test('a project leads to the order form with its portfolio and the guest’s p
   }
 })
 
+t.test('the trip is kept from one project to the next', async (t) => {
+  const { url } = await startApp(t, offerCredits(await startProvider(t)))
+  const guest = createGuest(url)
+  const path = findLink(await guest.get(TRIP), '<bdi>Cook stoves')
+  const first = await guest.get(`${path}?share=whole`, { referer: `${url}${RESULT}&guests=4` })
+  const all = await guest.get(findLink(first, 'See all projects'))
+  t.match(all.text, `href="${RESULT.replaceAll('&', '&amp;')}&amp;guests=4">Back to your trip`)
+  const again = await guest.get(findLink(all, '<bdi>Cook stoves'))
+  t.match(toText(again), /Buy for the whole trip: US\$56\.78/)
+  for (const trip of [
+    'https://evil.example/calculator/fuel?a=1',
+    '//evil.example/offset',
+    '/admin',
+  ]) {
+    const { text } = await guest.get(`${path}?${new URLSearchParams({ trip }).toString()}`)
+    t.notMatch(text, /Back to your trip|evil/, trip)
+  }
+})
+
 t.test('the portfolio that costs the least says so, if there is clearly one', (t) => {
   const offer = (id: number, amountMinor: number, currency = 'EUR') => ({
     portfolio: { id, name: 'Mix', description: null, projects: [] },

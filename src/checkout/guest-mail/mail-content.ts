@@ -26,14 +26,14 @@ export const linksToPdf = ({ certificate, isPublic }: GuestOrderView): boolean =
   certificate?.pdfProblem === null && !isPublic
 
 const OPENINGS: Record<MailType, (order: GuestOrderView, amounts: MailAmounts) => Opening> = {
-  order_received: ({ orderNumber, status }) => ({
+  order_received: ({ orderNumber, status, payment }) => ({
     title: `Order ${orderNumber} received`,
     heading: 'Thank you for your order',
     hasPicture: true,
     paragraphs: [
       status === 'pending'
-        ? 'We will buy the carbon credits once we receive your payment.'
-        : 'You can follow your order on its page.',
+        ? `We will buy the carbon credits once we receive your payment.${payment ? '' : ' You can pay or cancel the order on its page.'}`
+        : 'You can follow your order on its page. You will get a certificate once carbon credits have been retired for you.',
     ],
     link: 'View your order',
   }),
