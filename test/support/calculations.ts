@@ -16,6 +16,7 @@ import { FRAMEWORKS } from '../../src/calculator/factors/edition.js'
 import { BURNT_FUEL_TYPES, type FuelType } from '../../src/calculator/factors/editions.js'
 import { findImplausibleValues } from '../../src/calculator/validate-calculation.js'
 import { parseImoNumber, type Vessel } from '../../src/calculator/vessel.js'
+import { removeInvisible } from '../../src/core/validation/text-rules.js'
 
 /** A positive number up to a maximum. */
 const positive = (maximum: number) =>
@@ -183,7 +184,8 @@ export const textLine = (maxLength: number): fc.Arbitrary<string> =>
       fc.string({ unit: 'binary', minLength: 1, maxLength }),
       fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength }),
     )
-    .map((text) => Array.from(text).slice(0, maxLength).join(''))
+    // Invisible characters do not survive: the schemas remove them.
+    .map((text) => removeInvisible(Array.from(text).slice(0, maxLength).join('')))
     // Fillers are letters and the blank Braille pattern is a symbol, but both are invisible.
     .filter((text) => /(?![\p{DI}\u2800])[\p{L}\p{N}\p{S}]/u.test(text))
     .filter((text) => !/[\p{Cc}\p{Cs}\p{NChar}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text))
