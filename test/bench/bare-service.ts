@@ -85,6 +85,7 @@ app.get<{ Querystring: Record<string, unknown> }>('/calculator/fuel', async ({ q
   return reply.viewAsync('calculator/calculator', {
     type: 'fuel',
     calculator: CALCULATOR_NAMES.fuel,
+    preview: { title: `${CALCULATOR_NAMES.fuel.title} calculator`, description: '' },
     form: buildFormView('fuel', form, numbers, { showMissing: true }),
     choices: CHOICES,
     source: null,
