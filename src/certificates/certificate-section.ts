@@ -1,6 +1,5 @@
 import { findLatestAttempt, type FulfilmentAttempt } from '../orders/attempt.js'
 import { toInlineLabel } from '../orders/labels.js'
-import type { OrderMessage } from '../outbox/read-messages.js'
 import type { Order } from '../orders/order.js'
 import {
   countNoun,
@@ -11,6 +10,7 @@ import {
   type OrderData,
 } from '../orders/pages/order-extensions.js'
 import type { OrderStore } from '../orders/store/order-store.js'
+import type { OrderMessage } from '../outbox/read-messages.js'
 import { getCertificateNumber, hasEvidence, isValid, type Certificate } from './certificate.js'
 import type { CertificateState, OrderCertificates } from './order-certificates.js'
 

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { buildPaginationLinks } from '../core/http/request-path.js'
 import {
   createValidationProblem,
   Problem,
@@ -9,6 +8,7 @@ import {
   problemResponses,
   withHeaders,
 } from '../core/http/problem.js'
+import { buildPaginationLinks } from '../core/http/request-path.js'
 import { findFilterErrors, ListQuery } from './order-filters.js'
 import {
   getEditPermission,

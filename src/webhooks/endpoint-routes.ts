@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { getAuditActor } from '../audit/audit-log.js'
-import { buildPaginationLinks } from '../core/http/request-path.js'
 import { problemResponse, problemResponses, withHeaders } from '../core/http/problem.js'
+import { buildPaginationLinks } from '../core/http/request-path.js'
 import type { Delivery } from '../outbox/read-messages.js'
 import {
   createWebhookValidators,

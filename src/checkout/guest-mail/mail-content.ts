@@ -1,4 +1,5 @@
 import type { Brand } from '../../core/html/brand.js'
+import { isPaid, type OrderStatus } from '../../orders/order-status.js'
 import type { GuestOrderView } from '../guest-order-view.js'
 import type { MailType } from './guest-mail-types.js'
 
@@ -25,27 +26,27 @@ export interface MailAmounts {
 export const linksToPdf = ({ certificate, isPublic }: GuestOrderView): boolean =>
   certificate?.pdfProblem === null && !isPublic
 
+const describeNext = (status: OrderStatus): string =>
+  `You can follow your order on its page.${isPaid(status) ? ' You will get a certificate once carbon credits have been retired for you.' : ''}`
+
 const OPENINGS: Record<MailType, (order: GuestOrderView, amounts: MailAmounts) => Opening> = {
-  order_received: ({ orderNumber, status, payment }) => ({
+  order_received: ({ orderNumber, status }) => ({
     title: `Order ${orderNumber} received`,
     heading: 'Thank you for your order',
     hasPicture: true,
     paragraphs: [
       status === 'pending'
-        ? `We will buy the carbon credits once we receive your payment.${payment ? '' : ' You can pay or cancel the order on its page.'}`
-        : 'You can follow your order on its page. You will get a certificate once carbon credits have been retired for you.',
+        ? 'We will buy the carbon credits once we receive your payment.'
+        : describeNext(status),
     ],
     link: 'View your order',
   }),
-  payment_received: ({ orderNumber, total }, { received }) => ({
+  payment_received: ({ orderNumber, status, total }, { received }) => ({
     title: `Payment received for order ${orderNumber}`,
     heading: 'Thank you',
     isGreeting: true,
     hasPicture: true,
-    paragraphs: [
-      `We have received your payment of ${received ?? total}.`,
-      'You can follow your order on its page. You will get a certificate once carbon credits have been retired for you.',
-    ],
+    paragraphs: [`We have received your payment of ${received ?? total}.`, describeNext(status)],
     link: 'View your order',
   }),
   payment_reminder: ({ orderNumber, total, payment }) => ({

@@ -1,8 +1,8 @@
 import fp from 'fastify-plugin'
-import { findOrderMessage } from '../../outbox/read-messages.js'
 import type { Order } from '../../orders/order.js'
 import { countNoun, type DescribeConsequences } from '../../orders/pages/order-extensions.js'
 import { findSharedProviderOrders } from '../../orders/store/order-store.js'
+import { findOrderMessage } from '../../outbox/read-messages.js'
 import {
   createAutoFulfilment,
   erasePlacements,

@@ -11,7 +11,6 @@ import {
   type FulfilmentAttempt,
 } from '../../orders/attempt.js'
 import { joinWithAnd } from '../../orders/labels.js'
-import type { OrderMessage } from '../../outbox/read-messages.js'
 import type { HistoryEntry, Order } from '../../orders/order.js'
 import { buildContextUrl, type ListContext } from '../../orders/pages/list-context.js'
 import type {
@@ -21,6 +20,7 @@ import type {
   OrderPageState,
 } from '../../orders/pages/order-extensions.js'
 import type { ProviderOrderRef } from '../../orders/store/order-store.js'
+import type { OrderMessage } from '../../outbox/read-messages.js'
 import type { Fulfilment } from './fulfil-orders.js'
 import type { ProviderNotice } from './provider-notices.js'
 import { getTons } from './provider-requests.js'
