@@ -42,6 +42,16 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   focusTarget?.focus()
 })
 
+// The number is what a guest corrects most often.
+document.addEventListener('click', (event) => {
+  if (!event.target.closest('a[href="#correct"]')) return
+  event.preventDefault()
+  document.getElementById('correct').scrollIntoView()
+  const field = document.querySelector('#trip [inputmode=decimal]')
+  field.focus({ preventScroll: true })
+  field.select()
+})
+
 document.addEventListener('htmx:error', ({ target }) => {
   const result = findResult(target.closest?.('form'))
   if (!result || result.querySelector('.alert')) return

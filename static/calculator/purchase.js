@@ -10,10 +10,14 @@ try {
   // The browser blocks storage.
 }
 
-/** Checks the option that was chosen before, or the first one. */
+/** The share of a guest who has not entered the number of guests yet: it has no price. */
+const UNKNOWN_PART = 'guests'
+
+/** Checks the option that was chosen before, or the default. */
 function restore(name, options) {
-  const enabled = options.filter(({ disabled }) => !disabled)
-  const option = enabled.find(({ value }) => value === chosen[name]) ?? enabled[0]
+  const option =
+    options.find(({ value, disabled }) => value === chosen[name] && !disabled) ??
+    options.find(({ defaultChecked }) => defaultChecked)
   if (option) option.checked = true
   return option
 }
@@ -35,9 +39,13 @@ function showChoice() {
   if (share?.value === 'part') url.searchParams.set('forGuests', '1')
   link.href = url.pathname + url.search
   const getPrice = ({ dataset }, { value = 0 } = {}) => JSON.parse(dataset.prices)[value]
-  if (share) setText(link, toLabel(getPrice(share, portfolio)))
+  if (share?.value === UNKNOWN_PART) {
+    link.href = '#guests-on-board'
+    setText(link, 'Enter the guests on board')
+  } else if (share) setText(link, toLabel(getPrice(share, portfolio)))
   else if (portfolio) setText(link, portfolio.dataset.label)
   for (const option of shares) {
+    if (option.value === UNKNOWN_PART) continue
     setText(option.parentElement.querySelector('strong'), getPrice(option, portfolio) ?? '–')
   }
   for (const option of share ? portfolios : []) {
@@ -56,6 +64,10 @@ document.addEventListener('change', ({ target }) => {
   if (!target.matches('#offers [name=portfolio], .purchase [name=share]')) return
   chosen[name] = value
   showChoice()
+  // The arrow keys of a keyboard continue to the next choice.
+  if (value === UNKNOWN_PART && !target.matches(':focus-visible')) {
+    document.getElementById('guests-on-board').focus()
+  }
   sessionStorage.setItem(STORAGE_KEYS[name], value)
 })
 
