@@ -57,6 +57,8 @@ export const serverOptions = (environment: NodeJS.ProcessEnv, logStream?: LogStr
       connectionsCheckingInterval: 5_000,
     },
     requestTimeout: 30_000,
+    // After an upgrade or a change of TIME_ZONE, a start reads all orders, which can take minutes.
+    pluginTimeout: 0,
     // Requests on open connections are served during shutdown.
     return503OnClosing: false,
   }) satisfies FastifyHttpOptions<Server>

@@ -9,6 +9,7 @@ import { migratePostgres } from '../../src/database/migrations.js'
 import { openPostgres } from '../../src/database/postgres.js'
 import { openSqliteDatabase } from '../../src/database/sqlite-database.js'
 import { copyDatabase } from '../../src/orders/store/copy-database.js'
+import { foldSearchTexts } from '../../src/orders/store/store-settings.js'
 import { newOrder } from '../support/order-store.js'
 import { startPostgres, type PostgresServer } from '../support/postgres.js'
 import { fillDatabase } from './order-data.js'
@@ -211,6 +212,7 @@ try {
     const postgres = openPostgres(url, { poolSize: 2 })
     teardowns.unshift(() => postgres.close())
     await migratePostgres(postgres)
+    await foldSearchTexts(postgres)
     const db = openSqliteDatabase(getDatabasePath(dataDir))
     const started = performance.now()
     await copyDatabase(db, postgres)
