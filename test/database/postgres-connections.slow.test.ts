@@ -1,5 +1,6 @@
 import { chmodSync, chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import { startApp, temporaryFolder } from '../support/app.js'
@@ -39,6 +40,21 @@ t.test('explains why TLS fails at the start', async (t) => {
     /its certificate cannot be verified \(DEPTH_ZERO_SELF_SIGNED_CERT\); see sslmode in docs/,
   )
   t.equal(await getStartError(t, `${secure}?sslmode=no-verify`), 'it started')
+})
+
+t.test('a start waits while another process counts all orders again', async (t) => {
+  const DATABASE_URL = await (await startPostgres(t)).createDatabase()
+  await startApp(t, { DATABASE_URL })
+  const other = new pg.Client(DATABASE_URL)
+  await other.connect()
+  await other.query('BEGIN')
+  await other.query("SELECT value FROM settings WHERE name = 'time_zone' FOR UPDATE")
+  const started = startApp(t, { DATABASE_URL, TIME_ZONE: 'Europe/Athens' })
+  // Fastify gives a plugin 10 seconds by default.
+  await Promise.race([started, sleep(12_000)])
+  await other.query('COMMIT')
+  await other.end()
+  t.equal((await fetch(`${(await started).url}/readyz`)).status, 200)
 })
 
 t.test('an export without a free connection responds 503, and works later', async (t) => {
