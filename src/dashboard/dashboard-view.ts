@@ -10,7 +10,7 @@ import {
   type TimelineData,
 } from '../orders/dashboard-stats.js'
 import { EXCEPTION_LABELS, STATUS_LABELS } from '../orders/labels.js'
-import { ORDER_EXCEPTIONS } from '../orders/order-filters.js'
+import { MAX_COUNTED_EXCEPTIONS, ORDER_EXCEPTIONS } from '../orders/order-filters.js'
 import type { Order } from '../orders/order.js'
 import type { OrderStore } from '../orders/store/order-store.js'
 import { buildCards, createDashboardFormatters, type DashboardFormatters } from './cards.js'
@@ -175,7 +175,7 @@ function buildAttention(
     (name) => exceptions[name] > 0 && (hasProvider || name !== 'not_placed'),
   )
   const links = names.map((name) => ({
-    subject: count(exceptions[name]),
+    subject: count(exceptions[name]) + (exceptions[name] === MAX_COUNTED_EXCEPTIONS ? '+' : ''),
     label: EXCEPTION_LABELS[name],
     href: buildOrdersUrl({ exception: [name] }),
   }))

@@ -9,7 +9,7 @@ import {
 } from '../core/formatting/day-calendar.js'
 import { HOUR_MS } from '../core/time.js'
 import { nullable, stringEnum } from '../core/validation/formats.js'
-import type { OrderException } from './order-filters.js'
+import { MAX_COUNTED_EXCEPTIONS, type OrderException } from './order-filters.js'
 import { ORDER_STATUSES, type OrderStatus } from './order-status.js'
 import { Currency, StatusSchema } from './order.js'
 import type { OrderStatistics, OrderStore, OrderSummary, Timeline } from './store/order-store.js'
@@ -118,7 +118,7 @@ export const DashboardStats = Type.Object(
     }),
     fulfillmentCohort: FulfillmentCohort,
     exceptions: Type.Object(exceptionCounts, {
-      description: 'Number of orders that need attention, for all time',
+      description: `Number of orders that need attention, for all time, counted up to ${MAX_COUNTED_EXCEPTIONS.toLocaleString('en')}`,
     }),
     step: stringEnum<Granularity>(['day', 'week', 'month'], {
       description: 'Granularity of the timeline; weeks start on Monday',

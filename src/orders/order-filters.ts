@@ -25,6 +25,8 @@ export const ORDER_EXCEPTIONS = [
   'no_evidence',
 ] as const
 export type OrderException = (typeof ORDER_EXCEPTIONS)[number]
+/** Orders with an exception are counted up to this number, so that the count is fast. */
+export const MAX_COUNTED_EXCEPTIONS = 10_000
 
 /**
  * The status of an order's latest Stripe payment, or whether the payment is disputed or has a

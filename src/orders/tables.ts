@@ -47,7 +47,7 @@ ${createSqliteIndex('amount_minor', 'amount_minor')}
 ${createSqliteIndex('status', 'status')}
 CREATE INDEX orders_by_kind ON orders (status, calculator_type, currency, placed_at);
 
--- Normalised text for the search; the full-text index finds three or more characters.
+-- Normalised text for the search; the full-text index finds groups of three characters.
 CREATE TABLE search_texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
 CREATE VIRTUAL TABLE search_index USING fts5 (
   text, content = 'search_texts', content_rowid = 'id', tokenize = 'trigram case_sensitive 1'
@@ -508,4 +508,6 @@ export default {
   22: { sqlite: SQLITE_AMOUNT_INDEX, postgres: POSTGRES_AMOUNT_INDEX },
   23: { sqlite: createTotalsMigration('sqlite'), postgres: createTotalsMigration('postgres') },
   25: { both: PROJECTIONS },
+  // The trigrams of the search index, which also find the parts of one or two characters.
+  26: { sqlite: ['CREATE VIRTUAL TABLE search_terms USING fts5vocab (search_index, row)'] },
 } satisfies Migrations

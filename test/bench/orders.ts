@@ -41,6 +41,8 @@ const REQUESTS: Record<string, OrderRequest> = {
   'list, one month': `${ORDERS_PATH}?from=${daysAgo(30)}&to=${daysAgo(0)}`,
   'search, order number': `${ORDERS_PATH}?q=CW-000777`,
   'search, email': `${ORDERS_PATH}?q=nakamura4321@`,
+  'search, two words': `${ORDERS_PATH}?q=nakamura+example.org`,
+  'search, Japanese': `${ORDERS_PATH}?q=雨宮`,
   'search, no match': `${ORDERS_PATH}?q=no+such+customer`,
   'statistics, 7 days': { range: '7d' },
   'statistics, 30 days': { range: '30d' },

@@ -23,8 +23,8 @@ export interface Dialect {
   texts: string
   /** Whether the column `text` contains the parameter */
   containsText: string
-  /** Shortest part of a word that the search index can look up, in characters */
-  minGramLength: number
+  /** Whether the search index can look up a part of a word, of up to three characters */
+  canLookUp: (gram: string) => boolean
   /** Texts that contain all these parts; there is at least one */
   hasGrams: (grams: readonly string[]) => SqlFragment
   addTexts: (tx: Queryable, rows: readonly TextRow[]) => Promise<void>
@@ -43,6 +43,10 @@ export interface Dialect {
   placements: string
 }
 
+const LAST_CHARACTER = 0x10ffff
+/** Is in no text. */
+const NO_TERM = `'"' || char(${Array(3).fill(LAST_CHARACTER).join(', ')}) || '"'`
+
 const SQLITE: Dialect = {
   indexedBy: (index) => `INDEXED BY ${index}`,
   isOneOf: (column, values) => ({
@@ -55,10 +59,16 @@ const SQLITE: Dialect = {
   }),
   texts: 'search_texts AS texts',
   containsText: 'instr(text, ?) > 0',
-  minGramLength: 3,
+  // A shorter part is the start of indexed groups of three characters, except at the end of a text,
+  // where an IMO number can be.
+  canLookUp: (gram) => !/^\d{1,2}$/.test(gram),
   hasGrams: (grams) => ({
-    sql: 'texts.id IN (SELECT rowid FROM search_index WHERE search_index MATCH ?)',
-    values: [grams.map((gram) => `"${gram.replaceAll('"', '""')}"`).join(' AND ')],
+    sql: `texts.id IN (SELECT rowid FROM search_index WHERE search_index MATCH (
+      SELECT group_concat('(' || coalesce((
+        SELECT group_concat('"' || replace(term, '"', '""') || '"', ' OR ') FROM search_terms
+        WHERE term >= grams.value AND term < grams.value || char(${LAST_CHARACTER})
+      ), ${NO_TERM}) || ')', ' AND ') FROM json_each(?) AS grams))`,
+    values: [JSON.stringify(grams)],
   }),
   async addTexts(tx, rows) {
     await insertRows(tx, 'search_texts', ['id', 'text'], rows)
@@ -100,7 +110,7 @@ const POSTGRES: Dialect = {
   isNoneOf: (column, values) => ({ sql: `${column} <> ALL(?::text[])`, values: [values] }),
   texts: '(SELECT order_id AS id, text, grams FROM order_search) AS texts',
   containsText: 'position(? IN text) > 0',
-  minGramLength: 1,
+  canLookUp: () => true,
   hasGrams: (grams) => ({ sql: 'grams @> ?::text[]', values: [grams] }),
   async addTexts(tx, rows) {
     const indexed = rows.map(({ id, text }) => ({ order_id: id, text, grams: toGrams(text) }))

@@ -83,6 +83,7 @@ async function takeKey(
   request: string,
   now: number,
 ): Promise<CreateResult | null> {
+  await tx.query('DELETE FROM idempotency_keys WHERE at < ?', [now - IDEMPOTENCY_KEY_TTL_MS])
   // Waits for a concurrent request with the same key. The ID of the order is set later.
   const taken = await tx.query(
     'INSERT INTO idempotency_keys VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING RETURNING key',
@@ -115,7 +116,6 @@ async function createOrder(
   totals: TotalsSum,
 ): Promise<CreateResult> {
   const now = Date.now()
-  await tx.query('DELETE FROM idempotency_keys WHERE at < ?', [now - IDEMPOTENCY_KEY_TTL_MS])
   const known = key === null ? null : await takeKey(tx, key, hashOrder(newOrder), now)
   if (known !== null) return known
   const id = await selectValue(tx, dialect.nextId)

@@ -26,8 +26,8 @@ const estimate = (matches: number, compared: number, total: number): number =>
 /**
  * Finds orders by the words of a search. Compares the first orders of the sorted list with the words,
  * which is enough for common words. If that does not fill the slice, the matches are rare: they are
- * looked up in the search index. If there are many nevertheless, or if the words are too short for the
- * index, the other orders of the list are compared, too.
+ * looked up in the search index. If there are many nevertheless, or if the index has no part of the
+ * words, the other orders of the list are compared, too.
  *
  * @param limits set by tests only
  */
@@ -63,14 +63,14 @@ export async function searchOrders(
     })
   }
 
-  /** IDs of the texts that contain all words; `null` if all words are too short for the index. */
+  /** IDs of the texts that contain all words; `null` if the index has no part of the words. */
   async function lookUpTexts(): Promise<number[] | null> {
     const sample = await tx.query<{ text: string }>(
       `SELECT text FROM ${dialect.texts} ORDER BY id DESC LIMIT ${SAMPLE}`,
     )
     const grams = chooseGrams(
       words.map(({ text }) => text),
-      dialect.minGramLength,
+      dialect.canLookUp,
       sample.map(({ text }) => text),
     )
     if (grams.length === 0) return null
@@ -126,6 +126,13 @@ export async function searchOrders(
   const size = isSmall ? maxExact : window
   const ids = await compare(0, size)
   if (isSmall) return toFound(ids, ids.length, true)
-  if (ids.length >= end) return toFound(ids, estimate(ids.length, size, total), false)
-  return (await lookUp()) ?? compareRest(ids, size)
+  // The number of orders to compare if the matches are as frequent in what follows, and some more
+  const expected = Math.ceil((size * end * 1.5) / ids.length)
+  let compared = size
+  if (ids.length < end && expected <= chunk) {
+    ids.push(...(await compare(size, expected - size)))
+    compared = expected
+  }
+  if (ids.length >= end) return toFound(ids, estimate(ids.length, compared, total), false)
+  return (await lookUp()) ?? compareRest(ids, compared)
 }

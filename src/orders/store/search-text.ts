@@ -101,20 +101,19 @@ const MAX_LOOKED_UP = 4
 
 /**
  * Returns the parts of words to look up in a search index: the rarest of their longest n-grams. Every
- * text that contains the words also contains these. Empty if all words are shorter than `minLength`.
+ * text that contains the words also contains these. Empty if no part can be looked up.
  *
  * @param sample texts that show which n-grams are common
  */
 export function chooseGrams(
   words: readonly string[],
-  minLength: number,
+  canLookUp: (gram: string) => boolean,
   sample: readonly string[],
 ): string[] {
   const grams = new Set(
     words
-      .map((word) => ({ word, length: Math.min(MAX_GRAM_LENGTH, Array.from(word).length) }))
-      .filter(({ length }) => length >= minLength)
-      .flatMap(({ word, length }) => listParts(word, length)),
+      .flatMap((word) => listParts(word, Math.min(MAX_GRAM_LENGTH, Array.from(word).length)))
+      .filter(canLookUp),
   )
   return (
     [...grams]

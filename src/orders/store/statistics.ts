@@ -7,7 +7,7 @@ import {
 } from '../../core/formatting/day-calendar.js'
 import type { Queryable } from '../../database/database.js'
 import type { Amount } from '../amount.js'
-import type { OrderException } from '../order-filters.js'
+import { MAX_COUNTED_EXCEPTIONS, type OrderException } from '../order-filters.js'
 import { isCounted, isPaid, ORDER_STATUSES, type OrderStatus } from '../order-status.js'
 import { toTimeRange, type DayRange } from './conditions.js'
 import type { Dialect } from './dialect.js'
@@ -171,13 +171,14 @@ export const createStatistics = (tx: Queryable, calendar: DayCalendar, { indexed
     return getMedian(rows.map(({ time }) => time))
   },
 
-  /** Number of orders with each exception. */
+  /** Number of orders with each exception, counted up to MAX_COUNTED_EXCEPTIONS. */
   async countExceptions(): Promise<Record<OrderException, number>> {
-    // One count each: SQLite takes half as long as with GROUP BY.
     const counts = Object.entries(EXCEPTION_CODES).map(
       ([name, code]) =>
-        `SELECT '${name}' AS name, count(*) AS orders
-         FROM orders ${indexedBy('orders_by_exception')} WHERE exception = ${code}`,
+        `SELECT '${name}' AS name, count(*) AS orders FROM (
+           SELECT 1 FROM orders ${indexedBy('orders_by_exception')}
+           WHERE exception = ${code} LIMIT ${MAX_COUNTED_EXCEPTIONS}
+         ) AS counted`,
     )
     const rows = await tx.query<{ name: string; orders: number }>(counts.join(' UNION ALL '))
     return Object.fromEntries(rows.map(({ name, orders }) => [name, orders])) as Record<
