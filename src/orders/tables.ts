@@ -508,6 +508,6 @@ export default {
   22: { sqlite: SQLITE_AMOUNT_INDEX, postgres: POSTGRES_AMOUNT_INDEX },
   23: { sqlite: createTotalsMigration('sqlite'), postgres: createTotalsMigration('postgres') },
   25: { both: PROJECTIONS },
-  // The trigrams of the search index, which also find the parts of one or two characters.
+  // The trigrams of the search index, which also find parts of two characters.
   26: { sqlite: ['CREATE VIRTUAL TABLE search_terms USING fts5vocab (search_index, row)'] },
 } satisfies Migrations

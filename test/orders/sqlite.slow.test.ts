@@ -183,7 +183,7 @@ t.test(
 
 searchContract(t, openTestStore)
 
-t.test('deletes expired idempotency keys with the next order', async (t) => {
+t.test('deletes expired idempotency keys with the next one', async (t) => {
   const path = join(temporaryFolder(t), 'orders.db')
   const store = await openTestStore(t, { path })
   await store.create(newOrder(), 'a', 'old')
@@ -192,8 +192,8 @@ t.test('deletes expired idempotency keys with the next order', async (t) => {
   db.prepare('UPDATE idempotency_keys SET at = ? WHERE order_id = 1').run(
     Date.now() - 31 * 24 * 60 * 60 * 1000,
   )
-  await store.create(newOrder(), 'a')
-  t.strictSame(db.prepare('SELECT order_id FROM idempotency_keys').pluck().all(), [2])
+  await store.create(newOrder(), 'a', 'next')
+  t.strictSame(db.prepare('SELECT order_id FROM idempotency_keys ORDER BY 1').pluck().all(), [2, 3])
   t.match(
     db.prepare('EXPLAIN QUERY PLAN DELETE FROM idempotency_keys WHERE at < 0').get(),
     { detail: /USING .*INDEX idempotency_keys_by_age/ },

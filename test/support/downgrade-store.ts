@@ -3,7 +3,7 @@ import { getMigrations, SCHEMA_VERSION } from '../../src/database/migrations.js'
 
 /** Statements of migrations, and what undoes them. */
 const INVERSES: readonly [statement: RegExp, inverse: string][] = [
-  [/^CREATE TABLE (\w+)/, 'DROP TABLE $1'],
+  [/^CREATE (?:VIRTUAL )?TABLE (\w+)/, 'DROP TABLE $1'],
   [/^CREATE INDEX (\w+)/, 'DROP INDEX $1'],
   [/^INSERT INTO (\w+)/, 'DELETE FROM $1'],
   [/^ALTER TABLE (\w+) ADD COLUMN (\w+)/, 'ALTER TABLE $1 DROP COLUMN $2'],

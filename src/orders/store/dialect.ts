@@ -30,9 +30,8 @@ export interface Dialect {
   addTexts: (tx: Queryable, rows: readonly TextRow[]) => Promise<void>
   /** @param text replaces the text of `row`; `null` removes it */
   replaceText: (tx: Queryable, row: TextRow, text: string | null) => Promise<void>
-  /** Queries for the ID and the number of a new order, each as `value` */
-  nextId: string
-  nextNumber: string
+  /** Takes the `id` and the `number` of a new order */
+  next: string
   /** Sets the next number, and continues IDs after the highest one, after an import */
   continueNumbers: (tx: Queryable, nextNumber: number) => Promise<void>
   /** Keeps others from writing to a table until the end of the transaction */
@@ -59,9 +58,9 @@ const SQLITE: Dialect = {
   }),
   texts: 'search_texts AS texts',
   containsText: 'instr(text, ?) > 0',
-  // A shorter part is the start of indexed groups of three characters, except at the end of a text,
-  // where an IMO number can be.
-  canLookUp: (gram) => !/^\d{1,2}$/.test(gram),
+  // Two characters are the start of indexed groups of three, except at the end of a text, which is
+  // the IMO number, or a line break after the name of the vessel. One can be before that line break.
+  canLookUp: (gram) => /^(?!\d\d$).{2,3}$/su.test(gram),
   hasGrams: (grams) => ({
     sql: `texts.id IN (SELECT rowid FROM search_index WHERE search_index MATCH (
       SELECT group_concat('(' || coalesce((
@@ -84,9 +83,10 @@ const SQLITE: Dialect = {
     await tx.query('DELETE FROM search_texts WHERE id = ?', [row.id])
     if (text !== null) await SQLITE.addTexts(tx, [{ id: row.id, text }])
   },
-  nextId: 'SELECT coalesce(max(id), 0) + 1 AS value FROM orders',
-  nextNumber: `UPDATE settings SET value = CAST(value AS INTEGER) + 1
-    WHERE name = 'next_order_number' RETURNING CAST(value AS INTEGER) - 1 AS value`,
+  next: `UPDATE settings SET value = CAST(value AS INTEGER) + 1
+    WHERE name = 'next_order_number'
+    RETURNING CAST(value AS INTEGER) - 1 AS number,
+      (SELECT coalesce(max(id), 0) + 1 FROM orders) AS id`,
   async continueNumbers(tx, nextNumber) {
     await tx.query("UPDATE settings SET value = ? WHERE name = 'next_order_number'", [
       String(nextNumber),
@@ -126,8 +126,7 @@ const POSTGRES: Dialect = {
       ])
     }
   },
-  nextId: "SELECT nextval('order_ids') AS value",
-  nextNumber: "SELECT nextval('order_numbers') AS value",
+  next: "SELECT nextval('order_ids') AS id, nextval('order_numbers') AS number",
   async continueNumbers(tx, nextNumber) {
     await tx.query(
       `SELECT setval('order_ids', greatest(

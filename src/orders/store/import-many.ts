@@ -146,8 +146,8 @@ async function isTaken(tx: Queryable, { numbers }: StagedOrders, number: number)
 /** The lowest ID and order number above all existing and staged ones. */
 async function findNextNumbers(tx: Queryable, dialect: Dialect, { ids, numbers }: StagedOrders) {
   const [highest] = await tx.query<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM orders')
-  const [next] = await tx.query<{ value: number }>(dialect.nextNumber)
-  let [nextId, nextNumber] = [(highest?.id ?? 0) + 1, next?.value ?? 1]
+  const [next] = await tx.query<{ number: number }>(dialect.next)
+  let [nextId, nextNumber] = [(highest?.id ?? 0) + 1, next?.number ?? 1]
   for (const id of ids.keys()) nextId = Math.max(nextId, id + 1)
   for (const orderNumber of numbers.keys()) {
     nextNumber = Math.max(nextNumber, parseOrderNumber(orderNumber) + 1)

@@ -56,21 +56,18 @@ import { addTotals, TotalsSum } from './totals.js'
 /** A concurrent transaction may have changed the same data first. The caller retries. */
 class WriteConflictError extends Error {}
 
-async function selectValue(tx: Queryable, sql: string): Promise<number> {
-  const [row] = await tx.query<{ value: number }>(sql)
-  if (row === undefined) throw new Error('The database returned no number')
-  return row.value
-}
-
-/** Takes the next order number that no imported order has. */
-async function takeOrderNumber(tx: Queryable, dialect: Dialect): Promise<string> {
-  let orderNumber: string
-  let taken: unknown[]
-  do {
-    orderNumber = formatOrderNumber(await selectValue(tx, dialect.nextNumber))
-    taken = await tx.query('SELECT 1 FROM orders WHERE order_number = ?', [orderNumber])
-  } while (taken.length > 0)
-  return orderNumber
+/** Takes the next ID, and the next order number that no imported order has. */
+async function takeNumbers(
+  tx: Queryable,
+  dialect: Dialect,
+): Promise<{ id: number; orderNumber: string }> {
+  for (;;) {
+    const [next] = await tx.query<{ id: number; number: number }>(dialect.next)
+    if (next === undefined) throw new Error('The database returned no order number')
+    const orderNumber = formatOrderNumber(next.number)
+    const taken = await tx.query('SELECT 1 FROM orders WHERE order_number = ?', [orderNumber])
+    if (taken.length === 0) return { id: next.id, orderNumber }
+  }
 }
 
 /**
@@ -118,10 +115,10 @@ async function createOrder(
   const now = Date.now()
   const known = key === null ? null : await takeKey(tx, key, hashOrder(newOrder), now)
   if (known !== null) return known
-  const id = await selectValue(tx, dialect.nextId)
+  const { id, orderNumber } = await takeNumbers(tx, dialect)
   const order: Order = {
     id: String(id),
-    orderNumber: await takeOrderNumber(tx, dialect),
+    orderNumber,
     ...createFirstVersion(newOrder, new Date(now).toISOString()),
   }
   await addMany(tx, dialect, [{ order, by, history: [] }], totals)
