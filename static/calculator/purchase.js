@@ -52,8 +52,9 @@ function showChoice() {
     const price = getPrice(share, option)
     if (price) setText(option.closest('li').querySelector('.price strong'), price)
   }
+  const hasPart = shares.some(({ value }) => value === 'part')
   for (const project of document.querySelectorAll('#offers .projects a')) {
-    project.search = shares.length > 1 && share?.value === 'whole' ? '?share=whole' : ''
+    project.search = hasPart && share?.value === 'whole' ? '?share=whole' : ''
   }
   const name = portfolio?.closest('li').querySelector('bdi')?.textContent
   if (name) setText(document.getElementById('purchase-portfolio'), name)
