@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { signIn } from '../support/sign-in.js'
 import { measureLatency, ORDERS_PATH, type OrderService } from './order-service.js'
 import { getResidentMB, startServer, stopServers } from './servers.js'
 import { median, quantile, round2 } from './statistics.js'
@@ -56,8 +57,12 @@ async function prepareDownload(
   }
 }
 
-const prepareExport = ({ child, url, headers }: OrderService, format: Format) =>
-  prepareDownload(child, `${url}${ORDERS_PATH}/export?format=${format}`, headers)
+/** Signs in, because exports need a sign-in of the last ten minutes. */
+const prepareExport = async ({ child, url, headers }: OrderService, format: Format) =>
+  prepareDownload(child, `${url}${ORDERS_PATH}/export?format=${format}`, {
+    ...headers,
+    authorization: `Bearer ${await signIn(url)}`,
+  })
 
 const getRepetitions = ({ orders }: OrderService): number =>
   Math.min(MAX_REPETITIONS, Math.ceil(MAX_EXPORTED_ORDERS / orders))
