@@ -42,7 +42,7 @@ document.addEventListener('htmx:after:swap', ({ detail: { ctx } }) => {
   focusTarget?.focus()
 })
 
-// The number is what a guest corrects most often.
+// A correction starts at the first number.
 document.addEventListener('click', (event) => {
   if (!event.target.closest('a[href="#correct"]')) return
   event.preventDefault()
