@@ -179,6 +179,29 @@ for (const [engine, openEngine] of Object.entries(engines)) {
     },
   )
 
+  t.test(`${engine}: of several processes, one passes events on`, async (t) => {
+    const { store, database } = await open(t)
+    const seen: string[] = []
+    const startProcess = (name: string) => {
+      const dispatcher = createEventDispatcher(store, database, log)
+      dispatcher.addConsumer('test', async (_tx, { order }) => {
+        seen.push(`${name} ${order.id}`)
+      })
+      return dispatcher
+    }
+    const [first, second] = [startProcess('first'), startProcess('second')]
+    await store.create(newOrder(), 'ann@example.com')
+    await Promise.all([first.dispatch(), second.dispatch()])
+    t.equal(seen.length, 1)
+    await database.query("UPDATE leases SET holder = 'ended process' WHERE name = 'events'")
+    await store.create(newOrder(), 'ann@example.com')
+    await waitFor(async () => {
+      await second.dispatch()
+      return seen.length === 2
+    })
+    t.equal(seen[1], 'second 2', 'another process takes over')
+  })
+
   t.test(`${engine}: while the database fails, no event is lost`, async (t) => {
     const { store, database } = await open(t)
     await store.create(newOrder(), 'ann@example.com')

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.js'
 import type { Database, Queryable } from '../../database/database.js'
+import { takeLease } from '../../database/state-store/state-store.js'
 import {
   enqueueMessage,
   eraseMessages,
@@ -24,6 +26,9 @@ export type EventConsumer = (tx: Queryable, event: OrderEvent) => Promise<void>
 export const EVENT_QUEUE = 'event'
 
 const BATCH_SIZE = 100
+
+/** Another process takes over after this time if the process that passes events on ends. */
+const LEASE_MS = 2 * SECOND_MS
 
 const RETRY_DELAYS_MS = [
   30 * SECOND_MS,
@@ -61,6 +66,7 @@ export function createEventDispatcher(
   database: Database,
   log: FastifyBaseLogger,
 ) {
+  const lease = { name: 'events', holder: randomUUID() }
   const consumers = new Map<string, { consume: EventConsumer; title: string }>()
   consumers.set('erasure', {
     title: 'Erasure of personal data',
@@ -112,11 +118,13 @@ export function createEventDispatcher(
 
     getTitle: (name: string): string => consumers.get(name)?.title ?? name,
 
-    /** Processes all events stored so far. Call it regularly. */
+    /** Processes all events stored so far, unless another process does. Call it regularly. */
     async dispatch(): Promise<void> {
       for (;;) {
         const events = await store.readEvents(BATCH_SIZE)
         if (events.length === 0) return
+        // Otherwise, each process would do the same work.
+        if (!(await takeLease(database, lease, LEASE_MS))) return
         await run(
           events.flatMap((event) => [...consumers.keys()].map((consumer) => ({ consumer, event }))),
         )
