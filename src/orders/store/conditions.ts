@@ -31,6 +31,9 @@ const SORTS: Record<SortField, { index: string; columns: readonly string[] }> = 
 /** The index that contains the columns of a sort order, and those of all filters. */
 export const getSortIndex = (sort: OrderSort): string => SORTS[parseSort(sort).field].index
 
+export const getSortColumns = (sort: OrderSort): readonly string[] =>
+  SORTS[parseSort(sort).field].columns
+
 const parseSort = (sort: OrderSort): { field: SortField; descending: boolean } =>
   sort.startsWith('-')
     ? { field: sort.slice(1) as SortField, descending: true }
@@ -38,9 +41,8 @@ const parseSort = (sort: OrderSort): { field: SortField; descending: boolean } =
 
 /** @param isReversed sorts in the opposite direction */
 export function toOrderBy(sort: OrderSort, isReversed = false): string {
-  const { field, descending } = parseSort(sort)
-  const direction = descending === isReversed ? 'ASC' : 'DESC'
-  const columns = [...SORTS[field].columns, 'orders.id']
+  const direction = parseSort(sort).descending === isReversed ? 'ASC' : 'DESC'
+  const columns = [...getSortColumns(sort), 'orders.id']
   return `ORDER BY ${columns.map((column) => `${column} ${direction}`).join(', ')}`
 }
 

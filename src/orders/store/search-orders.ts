@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Queryable } from '../../database/database.js'
 import type { OrderFilters } from '../order-filters.js'
-import { join, toOrderBy, toValues, toWhere } from './conditions.js'
+import { getSortColumns, join, toOrderBy, toValues, toWhere } from './conditions.js'
 import { selectIds, type FoundOrders, type OrderFinder } from './find-orders.js'
 import { MAX_EXACT_TOTAL, type ListSlice } from './order-store.js'
 import { chooseGrams } from './search-text.js'
@@ -17,7 +17,10 @@ const LIMITS = {
 }
 
 /** Number of the newest texts that show which parts of words are common. */
-const SAMPLE = 500
+const SAMPLE = 200
+
+/** The columns of `SearchWord.exact`. */
+const EXACT_COLUMNS = ['order_number_key', 'amount_minor', 'currency']
 
 /** Rounded, because it is not exact. */
 const estimate = (matches: number, compared: number, total: number): number =>
@@ -53,12 +56,16 @@ export async function searchOrders(
   /** Returns the matches among a part of the sorted list. */
   function compare(first: number, count: number): Promise<number[]> {
     const hasExact = words.some(({ exact }) => exact !== null)
+    const columns = new Set([...getSortColumns(sort), ...(hasExact ? EXACT_COLUMNS : [])])
     return selectIds(tx, {
+      // Without OFFSET, PostgreSQL may read the texts of all orders.
       sql: `SELECT id FROM (
-          SELECT orders.id, text ${hasExact ? ', order_number_key, amount_minor, currency' : ''}
-          FROM ${finder.walkIndex(sort, filters)} JOIN ${dialect.texts} ON texts.id = orders.id
+          SELECT id, ${[...columns].join(', ')} FROM ${finder.walkIndex(sort, filters)}
           ${toWhere(conditions)} ${toOrderBy(sort)} LIMIT ? OFFSET ?
-        ) AS part WHERE ${matches.sql}`,
+        ) AS orders WHERE EXISTS (
+          SELECT 1 FROM ${dialect.texts} WHERE texts.id = orders.id AND ${matches.sql}
+          LIMIT 1 OFFSET 0
+        ) ${toOrderBy(sort)}`,
       values: [...toValues(conditions), count, first, ...matches.values],
     })
   }
@@ -128,8 +135,10 @@ export async function searchOrders(
   if (isSmall) return toFound(ids, ids.length, true)
   // The number of orders to compare if the matches are as frequent in what follows, and some more
   const expected = Math.ceil((size * end * 1.5) / ids.length)
+  // Fewer matches than that are looked up faster
+  const isFrequent = !isTotalExact || (ids.length / size) * total >= expected
   let compared = size
-  if (ids.length < end && expected <= chunk) {
+  if (ids.length < end && expected <= chunk && isFrequent) {
     ids.push(...(await compare(size, expected - size)))
     compared = expected
   }
