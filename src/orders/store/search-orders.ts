@@ -58,14 +58,11 @@ export async function searchOrders(
     const hasExact = words.some(({ exact }) => exact !== null)
     const columns = new Set([...getSortColumns(sort), ...(hasExact ? EXACT_COLUMNS : [])])
     return selectIds(tx, {
-      // Without OFFSET, PostgreSQL may read the texts of all orders.
-      sql: `SELECT id FROM (
+      sql: `SELECT orders.id FROM (
           SELECT id, ${[...columns].join(', ')} FROM ${finder.walkIndex(sort, filters)}
           ${toWhere(conditions)} ${toOrderBy(sort)} LIMIT ? OFFSET ?
-        ) AS orders WHERE EXISTS (
-          SELECT 1 FROM ${dialect.texts} WHERE texts.id = orders.id AND ${matches.sql}
-          LIMIT 1 OFFSET 0
-        ) ${toOrderBy(sort)}`,
+        ) AS orders JOIN ${dialect.texts} ON texts.id = orders.id
+        WHERE ${matches.sql} ${toOrderBy(sort)}`,
       values: [...toValues(conditions), count, first, ...matches.values],
     })
   }
