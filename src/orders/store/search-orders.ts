@@ -132,7 +132,7 @@ export async function searchOrders(
   if (isSmall) return toFound(ids, ids.length, true)
   // The number of orders to compare if the matches are as frequent in what follows, and some more
   const expected = Math.ceil((size * end * 1.5) / ids.length)
-  // Fewer matches than that are looked up faster
+  // It is faster to look up fewer matches than that
   const isFrequent = !isTotalExact || (ids.length / size) * total >= expected
   let compared = size
   if (ids.length < end && expected <= chunk && isFrequent) {
