@@ -1,7 +1,14 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { postJson, startApp } from '../support/app.js'
-import { DESKTOP, PHONE, readPng, recordBrowserErrors } from '../support/browser.js'
+import {
+  DESKTOP,
+  PHONE,
+  readImage,
+  readPng,
+  recordBrowserErrors,
+  svgImage,
+} from '../support/browser.js'
 import { offerCredits, startProvider } from '../support/guest-orders.js'
 import { measurePageWeight } from '../support/page-weight.js'
 import { openBrowserContext } from '../support/shared-browser.js'
@@ -92,7 +99,7 @@ t.test('the QR test page creates codes for all three calculators', async (t) => 
     await image.waitFor()
     const link =
       (await page.getByRole('link', { name: 'Open the link' }).getAttribute('href')) ?? ''
-    t.equal(await readPng(await image.screenshot()), link, `${type}: the image shown`)
+    t.equal(await readImage(image), link, `${type}: the image shown`)
 
     await page.getByRole('button', { name: 'Copy' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
@@ -109,7 +116,7 @@ t.test('the QR test page creates codes for all three calculators', async (t) => 
 })
 
 t.test('the QR test page offers codes as PNG and SVG files', async (t) => {
-  const { context, page } = await openContext(t, { viewport: DESKTOP })
+  const { page } = await openContext(t, { viewport: DESKTOP })
   await page.goto(url + QR_CODE)
   const link = await page.getByRole('link', { name: 'Open the link' }).getAttribute('href')
   await page.evaluate(() => (window.print = () => (document.title = 'printed')))
@@ -126,9 +133,8 @@ t.test('the QR test page offers codes as PNG and SVG files', async (t) => {
   t.match(png.name, /^clearwake-eendracht-\w+-[\d-]+\.png$/)
   t.equal(await readPng(png.data), link)
   const svg = await download('SVG')
-  const image = await context.newPage()
-  await image.setContent(svg.data.toString())
-  t.equal(await readPng(await image.screenshot()), link)
+  await page.setContent(svgImage(svg.data.toString()))
+  t.equal(await readImage(page.locator('img')), link)
 })
 
 t.test('the QR test page shows field errors and focuses the first', async (t) => {

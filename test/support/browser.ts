@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chromium, type Browser, type BrowserContext } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type Locator } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { MAX_WAIT_MS, waitFor } from './wait-for.js'
 import { readQrCode, toGray } from './zbar.js'
@@ -89,3 +89,23 @@ export function readPng(png: Buffer): Promise<string | null> {
   const { width, height, data } = PNG.sync.read(png)
   return readQrCode(toGray(width, height, data))
 }
+
+/**
+ * Reads the QR code of an `<img>` as the browser draws it; `null` if there is none. Uses a canvas,
+ * because the browser now and then refuses a screenshot of a page that has just opened.
+ */
+export async function readImage(image: Locator): Promise<string | null> {
+  const png = await image.evaluate(async (element: HTMLImageElement) => {
+    await element.decode()
+    const canvas = document.createElement('canvas')
+    const { width, height } = element.getBoundingClientRect()
+    Object.assign(canvas, { width, height })
+    canvas.getContext('2d')?.drawImage(element, 0, 0, width, height)
+    return canvas.toDataURL('image/png').replace('data:image/png;base64,', '')
+  })
+  return readPng(Buffer.from(png, 'base64'))
+}
+
+/** HTML of an image that shows an SVG document. */
+export const svgImage = (svg: string): string =>
+  `<img src="data:image/svg+xml,${encodeURIComponent(svg)}" width="600" height="600">`
