@@ -1,9 +1,13 @@
 import t, { type Test } from 'tap'
+import { DAY_MS, MINUTE_MS } from '../../src/core/time.js'
+import { migratePostgres } from '../../src/database/migrations.js'
+import { openPostgres } from '../../src/database/postgres.js'
+import { takeLease } from '../../src/database/state-store/state-store.js'
 import { createAccount } from '../support/accounts.js'
 import { startApp, type TestApp } from '../support/app.js'
 import { startPostgres } from '../support/postgres.js'
 import { ADMIN, ADMIN_ACCOUNTS, postLogin, signIn, verify } from '../support/sign-in.js'
-import { waitUntil } from '../support/wait-for.js'
+import { waitFor, waitUntil } from '../support/wait-for.js'
 
 const WRONG = { ...ADMIN, password: 'a wrong password' }
 
@@ -184,4 +188,30 @@ t.test('without PostgreSQL, administrators wait, guests do not, and it reconnect
   }
   t.match(JSON.stringify(log), /PostgreSQL is not available: the connection was refused/)
   t.notMatch(JSON.stringify(log), PASSWORD)
+})
+
+t.test('a lease is not lost to a process that asked before the holder extended it', async (t) => {
+  const postgres = openPostgres(await server.createDatabase(), { poolSize: 4 })
+  t.teardown(() => postgres.close())
+  await migratePostgres(postgres)
+  const holder = { name: 'test', holder: 'holder' }
+  const other = { name: 'test', holder: 'other' }
+  t.equal(await takeLease(postgres, holder, MINUTE_MS), true)
+  let asked: Promise<boolean> | undefined
+  await postgres.write(async (tx) => {
+    await tx.query("SELECT 1 FROM leases WHERE name = 'test' FOR UPDATE")
+    asked = takeLease(postgres, other, MINUTE_MS)
+    await waitFor(async () => {
+      const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+      return (await postgres.query(waiting)).length === 1
+    })
+    const extended = Date.now() + MINUTE_MS
+    await tx.query("UPDATE leases SET expires_at = ? WHERE name = 'test'", [extended])
+  })
+  t.equal(await asked, false)
+
+  await postgres.query("UPDATE leases SET expires_at = ? WHERE name = 'test'", [
+    Date.now() + DAY_MS,
+  ])
+  t.equal(await takeLease(postgres, other, MINUTE_MS), true, 'a lease of a wrong clock has expired')
 })

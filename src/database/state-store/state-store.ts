@@ -189,8 +189,9 @@ interface Lease {
 }
 
 /**
- * Takes a lease, or extends it. Returns `false` if another process holds it. A lease that ends later
- * than it could is from a clock that was wrong, and counts as expired.
+ * Takes a lease, or extends it. Returns `false` if another process holds it. A lease that ends much
+ * later than it could is from a clock that was wrong, and counts as expired. Not if it ends a little
+ * later: the holder may have extended it while this statement waited for the row.
  */
 export async function takeLease(
   database: Database,
@@ -202,9 +203,9 @@ export async function takeLease(
     `INSERT INTO leases AS lease VALUES (?, ?, ${now} + ?)
      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
      WHERE lease.holder = excluded.holder OR lease.expires_at <= ${now}
-       OR lease.expires_at > excluded.expires_at
+       OR lease.expires_at > excluded.expires_at + ?
      RETURNING holder`,
-    [name, holder, ttlMs],
+    [name, holder, ttlMs, ttlMs],
   )
   return taken.length > 0
 }

@@ -121,10 +121,11 @@ export function createEventDispatcher(
     /** Processes all events stored so far, unless another process does. Call it regularly. */
     async dispatch(): Promise<void> {
       for (;;) {
-        const events = await store.readEvents(BATCH_SIZE)
-        if (events.length === 0) return
+        if ((await store.readEvents(1)).length === 0) return
         // Otherwise, each process would do the same work.
         if (!(await takeLease(database, lease, LEASE_MS))) return
+        // Read afterwards, because another process may have passed on the events seen before.
+        const events = await store.readEvents(BATCH_SIZE)
         await run(
           events.flatMap((event) => [...consumers.keys()].map((consumer) => ({ consumer, event }))),
         )
