@@ -106,7 +106,7 @@ export default fp<Options>(
         data,
         env: false,
         confKey: 'environment',
-        ajv: { customOptions: () => ajv },
+        ajv,
       })
     } catch (error) {
       errors.unshift(...toSchemaErrors(error))
