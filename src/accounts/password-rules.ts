@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createInterface } from 'node:readline'
 import { toText } from '../core/validation/text-rules.js'
 
 const MIN_PASSWORD_LENGTH = 12
@@ -22,9 +21,15 @@ const MAX_CORES = 50_000
 async function readCommonPasswords(): Promise<ReadonlySet<string>> {
   const path = createRequire(import.meta.url).resolve(LIST)
   const passwords = new Set<string>()
-  for await (const line of createInterface(createReadStream(path))) {
-    if (passwords.size < MAX_CORES || line.length >= MIN_PASSWORD_LENGTH) {
-      passwords.add(line.toLowerCase())
+  let rest = ''
+  const chunks: AsyncIterable<string> = createReadStream(path, 'utf8')
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      if (passwords.size < MAX_CORES || line.length >= MIN_PASSWORD_LENGTH) {
+        passwords.add(line.toLowerCase())
+      }
     }
   }
   return passwords

@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { API_KEY_SCOPE_NAMES } from '../../src/accounts/permissions.js'
+import { projectRoot } from '../../src/core/config/config-part.js'
 import { startTwoAdmins } from '../support/page-client.js'
 
 const PATH = '/admin/settings/api-keys'
@@ -52,4 +56,13 @@ t.test('a form with errors keeps its input and creates no key', async (t) => {
   const named = await ann.post(PATH, { name: 'Shop', scopes: 'everything', days: '' })
   t.match(named.text, /value="Shop"/)
   t.match((await ann.get(PATH)).text, /No API keys yet/)
+})
+
+t.test('the documentation lists every scope', async (t) => {
+  const text = readFileSync(join(projectRoot, 'docs', 'api.md'), 'utf8')
+  const [, table = ''] = /\n\| scope [^\n]*\n([^]*?)\n\n/.exec(text) ?? []
+  const listed = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, names = '']) =>
+    [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+  )
+  t.same(listed, API_KEY_SCOPE_NAMES)
 })

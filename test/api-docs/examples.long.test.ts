@@ -185,6 +185,7 @@ function shorten(value: any, name = ''): any {
 /** Records the responses that a file of examples does not have. */
 async function record(file: string): Promise<void> {
   const examples = readExamples(file)
+  let isChanged = false
   for (const [id, example] of Object.entries(examples)) {
     const documented = operations.get(id)
     if (documented === undefined) throw new Error(`${id} is not documented`)
@@ -199,8 +200,9 @@ async function record(file: string): Promise<void> {
     const body = media?.example ?? first?.value
     const { body: response } = await call(method.toUpperCase(), address, body)
     examples[id] = { ...example, response: shorten(response) }
+    isChanged = true
   }
-  writeFileSync(file, `${JSON.stringify(examples, null, 2)}\n`)
+  if (isChanged) writeFileSync(file, `${JSON.stringify(examples, null, 2)}\n`)
 }
 
 t.test('every JSON response has an example that its schema accepts', async (t) => {

@@ -352,7 +352,7 @@ t.test('a name that the PDF cannot show is said at the field, before the order',
   const form = fillIn(readForm(await guest.get(TRIP)), { name: 'مثال' })
   const first = await guest.post('/offset', form)
   t.equal(first.status, 200)
-  t.match(toText(first), /Nothing has been ordered yet\. Order again to keep the name\./)
+  t.match(toText(first), /Nothing has been ordered yet\. To keep the name, leave it as it is\./)
   t.match(toText(first), problem)
   t.same(await listOrders(ann), [])
 

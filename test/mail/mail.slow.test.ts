@@ -454,6 +454,7 @@ t.test('an email went to an address that was corrected before', async (t) => {
   await order({ email: 'wrong@example.com' })
   await waitForMails(1)
   await setStatus('paid')
+  await waitForEqual(t, getStates, ['sent', 'pending'])
   await ann.call('PATCH', '/api/admin/orders/1', { customerEmail: 'right@example.com' })
   await skipPauses(app)
   await waitForEqual(t, getStates, ['sent', 'cancelled'])
@@ -522,6 +523,7 @@ t.test('a guest who paid through Stripe at once got an email about the order, to
   await waitForEqual(t, getStates, ['cancelled', 'sent'])
   // It is not resumed with the order.
   await ann.call('DELETE', '/api/admin/orders/1')
+  await waitForEqual(t, getStates, ['cancelled', 'sent', 'pending'])
   await ann.post('/admin/orders/1/restore', { version: '3' })
   t.equal((await ann.call('GET', '/api/admin/orders/1')).status, 'paid')
   await skipPauses(app)

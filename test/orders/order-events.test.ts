@@ -220,6 +220,12 @@ for (const [engine, openEngine] of Object.entries(engines)) {
   })
 }
 
+t.test('two consumers cannot have the same name', async (t) => {
+  const { app } = await startTwoAdmins(t)
+  t.throws(() => app.events.addConsumer('webhooks', async () => undefined), /named webhooks/)
+  t.throws(() => app.events.project('webhooks', async () => undefined), /named webhooks/)
+})
+
 t.test(
   'an event that is set aside is shown to administrators, and can be tried again',
   async (t) => {

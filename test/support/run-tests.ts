@@ -16,8 +16,8 @@ import { hasPostgres, POSTGRES_IS_MISSING } from './postgres.js'
 //   --long    runs only the long tests: crashes, outages, full disks, several processes, and every
 //             page in a browser
 //   --nocodb  runs the tests that need NocoDB instead
-//   <text>    runs only files whose paths contain it, such as `calculator` or `orders/api`,
-//             and includes long ones
+//   <text>    runs only files whose paths start with it, such as `calculator` or `orders/api`, or
+//             whose names do, such as `sign-in`, and includes long ones
 
 const TESTS = fileURLToPath(new URL('..', import.meta.url))
 const RUNNER = fileURLToPath(new URL('./run-test-files.js', import.meta.url))
@@ -51,7 +51,7 @@ function findFiles(): string[] {
     .map((path) => path.split(sep).join('/'))
     .filter((path) => path.endsWith(suffix) && isIncluded(path))
     .filter((path) => !leftOut.some((pattern) => pattern.test(path)))
-    .filter((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
+    .filter((path) => parts.length === 0 || parts.some((part) => `/${path}`.includes(`/${part}`)))
 }
 
 /** Distributes files into groups of about the same duration, estimated from file sizes. */

@@ -110,11 +110,15 @@ export function createEventDispatcher(
 
   return {
     /**
+     * Adds a consumer; throws if there is one of that name.
+     *
      * @param name stored with the events that the consumer cannot process, so never rename one
      * @param title for staff: what does not happen while an event is set aside
      */
-    addConsumer: (name: string, consume: EventConsumer, title = name): void =>
-      void consumers.set(name, { consume, title }),
+    addConsumer(name: string, consume: EventConsumer, title = name): void {
+      if (consumers.has(name)) throw new Error(`Two consumers of order events are named ${name}`)
+      consumers.set(name, { consume, title })
+    },
 
     getTitle: (name: string): string => consumers.get(name)?.title ?? name,
 

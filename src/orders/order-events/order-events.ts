@@ -108,10 +108,10 @@ export default fp(
     app.decorate('events', {
       ...events,
       project(name, project, title) {
-        names.push(name)
         const consume: EventConsumer = (tx, { order }) =>
           projections.projectOrder(tx, order.id, project)
         events.addConsumer(name, consume, title)
+        names.push(name)
         app.schedule(`project ${name}`, WALK_POLL_MS, () => projections.walk(name, project))
       },
     })
