@@ -5,7 +5,7 @@ import { openPostgresCursor } from './postgres.js'
 /** A database that can be read through a separate connection, such as that of another thread. */
 export type DatabaseSource = { type: 'sqlite'; path: string } | { type: 'postgres'; url: string }
 
-const BATCH_SIZE = 1_000
+const BATCH_SIZE = 250
 
 /** Reads the rows of a query in batches, through a connection of its own. */
 export async function* streamRows<Row>(

@@ -47,8 +47,9 @@ const STALL_TIMEOUT_MS = 120_000
 
 /**
  * Rows are used only briefly, so frequent garbage collection saves memory and takes no more time.
+ * V8 collects the more often, the lower the limits.
  */
-const MEMORY = { maxYoungGenerationSizeMb: 8 }
+const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 }
 
 /**
  * Exports orders in a worker thread, no faster than the stream is read. The thread and its database
