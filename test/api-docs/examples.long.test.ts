@@ -217,6 +217,7 @@ t.test('every JSON response has an example that its schema accepts', async (t) =
     if (media === undefined) continue
     const isValid = ajv.compile(media.schema as AnySchema)
     t.ok(media.example, `${id} has an example`)
+    t.notSame(media.example?.items, [], `${id} has an example with an item`)
     t.ok(isValid(media.example), `${id}: ${ajv.errorsText(isValid.errors)}`)
   }
   for (const [type, { post }] of Object.entries<any>(document.webhooks)) {

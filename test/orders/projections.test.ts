@@ -106,12 +106,16 @@ for (const [engine, createEnvironment] of Object.entries(engines)) {
     store.apply(id, { type: 'edit', changes: { notes } }, CONTEXT)
 
   t.test(`${engine}: a new projection has all orders, then every change and import`, async (t) => {
-    const { database, store, dispatcher, walk } = await open(t)
+    const { database, store, dispatcher, projections, walk } = await open(t)
     await importOrders(database, [200, 201])
     await store.create(newOrder({ notes: 'created' }), 'ann')
     await dispatcher.dispatch()
     t.same(await readNotes(database), ['202 created'])
+    await t.rejects(projections.check(NAME), { message: /All orders are being read/ })
     await walk()
+    await projections.check(NAME)
+    await store.create(newOrder({ notes: 'created' }), 'ann')
+    await projections.check(NAME)
     t.same(await readNotes(database), ['200 imported', '201 imported', '202 created'])
 
     await edit(store, '200', 'edited')
@@ -121,7 +125,7 @@ for (const [engine, createEnvironment] of Object.entries(engines)) {
     // Below, between and above the orders that are projected already.
     await importOrders(database, [null, 7, 300, ...Array.from({ length: 150 }, (_, i) => 10 + i)])
     await walk()
-    t.equal((await readNotes(database)).length, 156)
+    t.equal((await readNotes(database)).length, 157)
     t.match(await readNotes(database), ['7 imported', '10 imported'])
   })
 

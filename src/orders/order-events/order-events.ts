@@ -35,8 +35,10 @@ interface Events extends EventDispatcher {
    *
    * @param name stored, so never rename one
    * @param title for staff, as with `addConsumer`
+   * @returns a function to call before the projection is read: it throws a Problem (503) until all
+   *   orders are in it
    */
-  project: (name: string, project: Projection, title?: string) => void
+  project: (name: string, project: Projection, title?: string) => () => Promise<void>
 }
 
 const MANAGE = { config: { permission: 'mail:manage' } } as const
@@ -113,6 +115,10 @@ export default fp(
         events.addConsumer(name, consume, title)
         names.push(name)
         app.schedule(`project ${name}`, WALK_POLL_MS, () => projections.walk(name, project))
+        return async () => {
+          app.orders.check()
+          await projections.check(name)
+        }
       },
     })
     app.schedule('forget projections', HOUR_MS, () => projections.forgetOthers(names))

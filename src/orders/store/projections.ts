@@ -1,4 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
+import { Problem } from '../../core/http/problem.js'
+import { MINUTE_MS } from '../../core/time.js'
 import type { Database, Queryable } from '../../database/database.js'
 import type { Order } from '../order.js'
 import { DIALECTS, type Dialect } from './dialect.js'
@@ -57,6 +59,22 @@ export function createProjections(database: Database) {
       await dialect.lockTable(tx, 'projections')
       const order = await readOrder(tx, Number(id))
       if (order !== null) await project(tx, order)
+    },
+
+    /**
+     * Throws a Problem (503) until the walk has passed all orders that are older than a minute;
+     * newer ones have events.
+     */
+    async check(name: string): Promise<void> {
+      const behind = await database.query(
+        `SELECT 1 FROM orders WHERE id > coalesce(
+          (SELECT position FROM projections WHERE name = ?), 0) AND created_at < ? LIMIT 1`,
+        [name, Date.now() - MINUTE_MS],
+      )
+      if (behind.length === 0) return
+      throw new Problem(503, 'All orders are being read for this page. Try again in a minute.', {
+        headers: { 'retry-after': '60' },
+      })
     },
 
     /** Continues the walk to the last order; an order that fails stops it. */
