@@ -47,7 +47,7 @@ const STALL_TIMEOUT_MS = 120_000
 
 /**
  * Rows are used only briefly, so frequent garbage collection saves memory and takes no more time.
- * V8 collects the more often, the lower the limits.
+ * The lower the limits, the more often V8 collects garbage.
  */
 const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 }
 
