@@ -60,7 +60,9 @@ t.test('the Tab key reaches every control in the order of the page', async (t) =
     await page.goto(url + path)
     // The API reference would have thousands of controls.
     if (path !== '/docs') await openDetails(page)
-    const count = await page.evaluate(() => {
+    const count = await page.evaluate(async () => {
+      // The link in the bar can appear a frame after the page has loaded.
+      for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame)
       const controls = document.querySelectorAll<HTMLElement>(
         'a[href], button, input:not([type=hidden]):not([type=radio]), input:checked, select, summary, pre, [tabindex="0"]',
       )
