@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { LedgerEntry } from '../../src/demo/fake-provider/fake-provider.js'
 import {
   getOrder,
@@ -13,16 +13,22 @@ import { RETIREMENT } from '../support/order-store.js'
 import type { PageClient } from '../support/page-client.js'
 import { waitFor } from '../support/wait-for.js'
 
-t.test('an order without a response is never sent again', async (t) => {
-  const { provider, ann, guest, url } = await startAutoFulfilment(t, {
-    ORDERSOURCE_TIMEOUT_MS: '400',
-  })
+/** Starts the service with a paid order whose request to the provider was lost. */
+async function startWithLostRequest(t: Test) {
+  const service = await startAutoFulfilment(t, { ORDERSOURCE_TIMEOUT_MS: '400' })
+  const { provider, ann, guest } = service
   await placeOrder(guest)
   provider.fault = 'no_response_instead_of_order'
   await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
-  const page = () => ann.get('/admin/orders/1').then(toText)
-  await waitFor(async () => (await page()).includes('Placement status unknown'))
+  await waitFor(async () =>
+    toText(await ann.get('/admin/orders/1')).includes('Placement status unknown'),
+  )
   provider.fault = null
+  return service
+}
+
+t.test('an order without a response is never sent again', async (t) => {
+  const { provider, ann, url } = await startWithLostRequest(t)
   await sleep(6_500)
   t.equal(provider.ledger.orders.length, 0)
   t.equal((await getOrder(ann, '1')).status, 'paid')
@@ -217,15 +223,7 @@ t.test('an order whose retirement had been entered was bought again', async (t) 
 })
 
 t.test('allowing another attempt let the old message buy', async (t) => {
-  const { provider, app, ann, guest } = await startAutoFulfilment(t, {
-    ORDERSOURCE_TIMEOUT_MS: '400',
-  })
-  await placeOrder(guest)
-  provider.fault = 'no_response_instead_of_order'
-  await ann.call('PATCH', '/api/admin/orders/1', { status: 'paid' })
-  const page = () => ann.get('/admin/orders/1').then(toText)
-  await waitFor(async () => (await page()).includes('Placement status unknown'))
-  provider.fault = null
+  const { provider, app, ann } = await startWithLostRequest(t)
   await waitFor(async () => {
     const { headers } = await ann.post('/admin/orders/1/fulfilment/reset', {})
     return headers.get('location') !== null
